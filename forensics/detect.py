@@ -1,0 +1,175 @@
+"""Find what went wrong: detectors take a session or a file and yield claims, each with its evidence.
+
+A detector is one decorated plain generator in `forensics/detectors/`. Its function's name is its id, its docstring
+the user's page, its keyword-only arguments its options. A claim cannot be built without evidence.
+"""
+
+import hashlib
+import importlib
+import inspect
+import pkgutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from forensics.events import Event
+from forensics.timeline import File, Session
+
+Severity = Literal["error", "warning", "note"]
+Confidence = Literal["high", "medium", "low"]
+Basis = Literal["observed", "derived", "inferred", "simulated"]
+Grain = Literal["session", "file"]
+State = Literal["new", "baselined", "suppressed", "worse"]
+Value = int | float | str | None
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class Measure(NamedTuple):
+    """A figure of a claim: its value (`None`: unknown), how it is known, and its interval where it is uncertain."""
+
+    value: Value
+    basis: Basis
+    interval: tuple[float, float] | None = None
+
+
+class Claim(msgspec.Struct, kw_only=True, frozen=True):
+    """What a detector says happened. `evidence` holds the rows that show it, in order, and is never empty."""
+
+    message: str
+    evidence: tuple[Event, ...]
+    measures: Mapping[str, Measure] = {}
+    confidence: Confidence = "high"
+    severity: Severity | None = None
+    """Only where it differs from the detector's own."""
+    session: Session | None = None
+    """Only in per-file detectors: the session that the claim is about."""
+    key: str | None = None
+    """Structural key where the first evidence row alone does not tell two claims of a session apart."""
+
+    def __post_init__(self) -> None:
+        """Refuse a claim that nobody can check."""
+        if not any(event.line is not None or event.record is not None for event in self.evidence):
+            raise ValueError("a claim needs evidence: at least one row with a line or a record id")
+
+
+class Finding(msgspec.Struct, kw_only=True):
+    """A claim as reported. Times are UTC milliseconds; `lines` are 1-based physical lines of `file`."""
+
+    id: str
+    detector: str
+    severity: Severity
+    confidence: Confidence
+    state: State = "new"
+    agent: str
+    file: str
+    also: list[str] = []
+    """Other files that hold the same records and show the same finding."""
+    session: str | None
+    message: str
+    lines: list[int]
+    records: list[str]
+    start: int | None
+    end: int | None
+    measures: dict[str, Value]
+    bases: dict[str, Basis]
+    intervals: dict[str, tuple[float, float]]
+
+
+class Detector(NamedTuple):
+    """A registered detector."""
+
+    name: str
+    severity: Severity
+    grain: Grain
+    run: Callable[..., Iterator[Claim]]
+    options: dict[str, Any]
+    """Option name (kebab case) to default value."""
+    page: str
+
+
+REGISTRY: dict[str, Detector] = {}
+
+
+def detector(
+    severity: Severity, *, per: Grain
+) -> Callable[[Callable[..., Iterator[Claim]]], Callable[..., Iterator[Claim]]]:
+    """Register a detector that takes a `Session` or a `File` (`per`) and its options by keyword."""
+
+    def register(function: Callable[..., Iterator[Claim]]) -> Callable[..., Iterator[Claim]]:
+        name = function.__name__.replace("_", "-")
+        options = {
+            parameter.name.replace("_", "-"): parameter.default
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        REGISTRY[name] = Detector(name, severity, per, function, options, inspect.getdoc(function) or "")
+        return function
+
+    return register
+
+
+@cache
+def detectors() -> dict[str, Detector]:
+    """Every detector by name, found by importing the folder."""
+    import forensics.detectors as folder  # noqa: PLC0415  (the folder imports this module)
+
+    for module in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f"{folder.__name__}.{module.name}")
+    return dict(sorted(REGISTRY.items()))
+
+
+def detect(
+    file: File, names: Iterable[str] | None = None, options: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[Finding]:
+    """Run the named detectors (default: all) over a file; `options` maps detector to option to value.
+
+    Findings come in the order of detector name, then session, then evidence.
+    """
+    chosen = detectors()
+    findings: list[Finding] = []
+    for name in sorted(chosen if names is None else names):
+        one = chosen[name]
+        given = {key.replace("-", "_"): value for key, value in ((options or {}).get(name) or {}).items()}
+        ordinals: Counter[str] = Counter()
+        for session in file.sessions if one.grain == "session" else (None,):
+            findings.extend(
+                _finding(one, file, claim.session or session, claim, ordinals)
+                for claim in one.run(file if session is None else session, **given)
+            )
+    return findings
+
+
+def _finding(one: Detector, file: File, session: Session | None, claim: Claim, ordinals: Counter[str]) -> Finding:
+    agent = session.agent if session else file.agent
+    name = session.id if session else None
+    records = list(dict.fromkeys(event.record for event in claim.evidence if event.record is not None))
+    ordinals[name or ""] += 1
+    key = claim.key or (records[0] if records else f"{claim.evidence[0].kind}:{ordinals[name or '']}")
+    times = [event.ts for event in claim.evidence if event.ts is not None]
+    return Finding(
+        id=fingerprint(one.name, agent, name, key),
+        detector=one.name,
+        severity=claim.severity or one.severity,
+        confidence=claim.confidence,
+        agent=agent,
+        file=file.name,
+        session=name,
+        message=claim.message,
+        lines=sorted({event.line for event in claim.evidence if event.line is not None}),
+        records=records,
+        start=min(times, default=None),
+        end=max(times, default=None),
+        measures={name: measure.value for name, measure in claim.measures.items()},
+        bases={name: measure.basis for name, measure in claim.measures.items()},
+        intervals={name: measure.interval for name, measure in claim.measures.items() if measure.interval},
+    )
+
+
+def fingerprint(detector: str, agent: str, session: str | None, key: str) -> str:
+    """Name a finding by its structure, so that it keeps its name when lines, paths, counts or texts change."""
+    digest = hashlib.sha256("\0".join((detector, agent, session or "", key)).encode(errors="replace"))
+    return digest.hexdigest()[:16] + "/v1"

@@ -1,0 +1,1 @@
+"""The detectors: one file each, found by looking into this folder."""

@@ -1,0 +1,1 @@
+"""The parsers: one file each, found by looking into this folder."""

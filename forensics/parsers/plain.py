@@ -1,0 +1,62 @@
+"""The event table's own JSON lines: what `forensics read` writes, what any agent can be exported to."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import get_args
+
+import msgspec
+
+from forensics.events import SCHEMA, Event, Kind
+from forensics.parse import Head, Source, parser
+
+_KINDS = frozenset(get_args(Kind))
+
+
+class _Row(Event, kw_only=True, gc=False):
+    """An event as written: times may be ISO 8601 instead of milliseconds, and the file's name may stand in it."""
+
+    kind: Kind = "note"
+    ts: int | float | str | None = None  # type: ignore[assignment]
+    sent: int | float | str | None = None  # type: ignore[assignment]
+    file: str | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Row)
+_NAMES = [field for field in Event.__struct_fields__ if field not in {"nth", "seq", "line", "ts", "sent"}]
+
+
+def _recognised(head: Head) -> bool:
+    first = head.first
+    return bool(first) and first.get("kind") in _KINDS and first.keys() <= SCHEMA.keys()
+
+
+@parser("plain", failures="yes", when=_recognised)
+def plain(source: Source) -> Iterator[Event]:
+    """One JSON object per line, each an event: `kind` is required, every other column may be absent.
+
+    `ts` is ISO 8601 (UTC unless it names a zone) or milliseconds since 1970; `line` is always the physical line of
+    this file. A session may begin with a `session` row that names its agent and version.
+    """
+    known: set[str] = set()
+    for line, row in source.decoded(_DECODER):
+        if row.session is not None and row.session not in known:
+            known.add(row.session)
+            if row.kind != "session" and (row.agent or row.version):
+                yield Event(kind="session", session=row.session, line=line, agent=row.agent, version=row.version)
+        yield Event(
+            **{name: getattr(row, name) for name in _NAMES},
+            line=line,
+            ts=_milliseconds(source, line, row.ts),
+            sent=_milliseconds(source, line, row.sent),
+        )
+
+
+def _milliseconds(source: Source, line: int, value: float | str | None) -> int | None:
+    if not isinstance(value, str):
+        return None if value is None else int(value)
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        source.notes.append(f"line {line}: {value[:40]!r} is not a time")
+        return None
+    return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -1,0 +1,1 @@
+"""The policies: one file each, found by looking into this folder."""

@@ -1,0 +1,1 @@
+"""The reports: one file each, found by looking into this folder."""

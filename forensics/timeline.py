@@ -1,0 +1,239 @@
+"""What happened in one file, session by session, kept small enough for a file of any size.
+
+Events stream in; the middle of an uneventful run (good replies, tool calls, budget checks that found nothing) is
+counted and measured but not kept. What a detector sees in `Session.events` is therefore the whole story with long
+runs shortened to their ends; `Event.nth` says how many good replies lie before a row, `Session.samples` how large
+the context was at every one of them.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from forensics.events import GOOD_STOPS, CapSource, Event
+
+_UNKNOWN = -1
+
+
+class Sample(NamedTuple):
+    """The context at one row: line and record say where, `total` is the source's own figure, as reported."""
+
+    line: int | None
+    record: str | None
+    ts: int | None
+    context: int | None
+    total: int | None
+    estimate: int | None
+    messages: int | None
+
+
+class Samples:
+    """Every measured row of a session in order, about 60 bytes each. Unknown figures come back as `None`."""
+
+    def __init__(self) -> None:
+        self._columns = tuple(array("q") for _ in range(6))
+        self._records: list[str | None] = []
+
+    def add(self, event: Event) -> None:
+        """Keep the sizes of a row."""
+        figures = (event.line, event.ts, event.context, event.total, event.estimate, event.messages)
+        for column, figure in zip(self._columns, figures, strict=True):
+            column.append(_UNKNOWN if figure is None or not -1 < figure < 1 << 62 else figure)
+        if event.line is None:
+            self._records.append(event.record)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __iter__(self) -> Iterator[Sample]:
+        records = iter(self._records)
+        for row in zip(*self._columns, strict=True):
+            line, ts, context, total, estimate, messages = (None if figure < 0 else figure for figure in row)
+            record = next(records) if line is None else None
+            yield Sample(line, record, ts, context, total, estimate, messages)
+
+    @property
+    def contexts(self) -> list[int | None]:
+        """The context sizes in order."""
+        return [None if figure < 0 else figure for figure in self._columns[2]]
+
+
+class Session:
+    """One session (or one branch of one): its notable events, its samples and its totals."""
+
+    def __init__(self, name: str, agent: str, file: str) -> None:
+        self.id = name
+        self.agent = agent
+        self.file = file
+        self.version: str | None = None
+        self.parent: str | None = None
+        self.events: list[Event] = []
+        self.samples = Samples()
+        self.start: int | None = None
+        self.end: int | None = None
+        self.rows = 0
+        self.prompts = 0
+        self.replies = 0
+        self.good = 0
+        self.tools = 0
+        self.length_stops = 0
+        self.aborted = 0
+        self.errors: Counter[str] = Counter()
+        self.input_tokens: int | None = None
+        self.cached_tokens: int | None = None
+        self.output_tokens: int | None = None
+        self.cost: float | None = None
+        self.cap: int | None = None
+        self.cap_source: CapSource | None = None
+        self._run: set[str] = set()
+        self._pending: dict[str, Event] = {}
+
+    def add(self, event: Event) -> None:
+        """Take the next row of the session."""
+        self.rows += 1
+        event.seq = self.rows
+        event.nth = self.good
+        if event.ts is not None:
+            self._seen(event.ts)
+        kind = event.kind
+        if kind == "tool":
+            self.tools += 1
+        elif kind == "reply":
+            self._reply(event)
+        elif kind == "budget":
+            self.samples.add(event)
+            self._keep_ends(event)
+        elif kind in {"note", "model", "session"}:
+            self.events.append(event)
+        else:
+            self._keep(event)
+        if event.cap is not None:
+            self._cap(event.cap, event.cap_source or "recorded")
+        if kind == "session":
+            self.version = event.version or self.version
+            self.agent = event.agent or self.agent
+            self.parent = event.parent or self.parent
+        elif kind == "prompt" and event.origin == "human":
+            self.prompts += 1
+
+    @cached_property
+    def peak(self) -> int | None:
+        """The greatest context of the session in tokens, figures that cannot be one request's left out."""
+        outliers = {sample[:3] for sample in self.outliers}
+        return max((s.context for s in self.samples if s.context is not None and s[:3] not in outliers), default=None)
+
+    @cached_property
+    def outliers(self) -> list[Sample]:
+        """Samples whose figure cannot be one request's (see the usage-outlier detector)."""
+        return []
+
+    def contexts(self, width: int) -> list[int]:
+        """Shorten the known context sizes to at most `width` figures, each the greatest of its stretch."""
+        known = [figure for figure in self.samples.contexts if figure is not None]
+        step = max(1, -(-len(known) // width))
+        return [max(known[at : at + step]) for at in range(0, len(known), step)]
+
+    def close(self) -> None:
+        """End the session: what is still held back is kept, and the rows are in order."""
+        self._flush()
+        self.events.sort(key=lambda event: event.seq)
+
+    def _reply(self, event: Event) -> None:
+        self.replies += 1
+        self._spend(event)
+        if event.context is not None or event.total is not None:
+            self.samples.add(event)
+        if event.stop in GOOD_STOPS:
+            self.good += 1
+            self._keep_ends(event)
+            return
+        if event.stop == "length":
+            self.length_stops += 1
+        elif event.stop == "aborted":
+            self.aborted += 1
+        elif event.stop == "error":
+            self.errors[event.fault or "unknown"] += 1
+        self._keep(event)
+
+    def _spend(self, event: Event) -> None:
+        if event.input is not None:
+            self.input_tokens = (self.input_tokens or 0) + event.input
+        if event.cached is not None:
+            self.cached_tokens = (self.cached_tokens or 0) + event.cached
+        if event.output is not None:
+            self.output_tokens = (self.output_tokens or 0) + event.output
+        if event.cost is not None:
+            self.cost = (self.cost or 0.0) + event.cost
+
+    def _keep_ends(self, event: Event) -> None:
+        if event.kind in self._run:
+            self._pending[event.kind] = event
+        else:
+            self._run.add(event.kind)
+            self.events.append(event)
+
+    def _keep(self, event: Event) -> None:
+        if self._run:
+            self._flush()
+        self.events.append(event)
+
+    def _flush(self) -> None:
+        self.events.extend(self._pending.values())
+        self._pending.clear()
+        self._run.clear()
+
+    def _seen(self, ts: int) -> None:
+        if self.start is None or ts < self.start:
+            self.start = ts
+        if self.end is None or ts > self.end:
+            self.end = ts
+
+    def _cap(self, cap: int, source: CapSource) -> None:
+        rank = ("error text", "recorded", "option")
+        if self.cap_source is None or rank.index(source) >= rank.index(self.cap_source):
+            self.cap, self.cap_source = cap, source
+
+
+class File:
+    """One input file: its sessions in the order of their first rows, and the rows of its host process."""
+
+    def __init__(self, name: str, parser: str, agent: str, *, log: bool = False) -> None:
+        self.name = name
+        self.parser = parser
+        self.agent = agent
+        self.log = log
+        """A process's log: its figures are told for the whole file."""
+        self.sessions: list[Session] = []
+        self.host: list[Event] = []
+        """Rows that belong to no session (process starts and exits), in order."""
+        self.touched: int | None = None
+        """When the file was last written, UTC milliseconds."""
+        self.now: int | None = None
+        """The time of the scan, UTC milliseconds; `None` when nobody said."""
+
+    @cached_property
+    def end(self) -> int | None:
+        """The last time that any row of the file names."""
+        times = [session.end for session in self.sessions] + [event.ts for event in self.host]
+        return max((ts for ts in times if ts is not None), default=None)
+
+    def build(self, events: Iterable[Event], cap: int | None = None) -> "File":
+        """Sort the events into sessions; `cap` is the user's own context window, which wins over the source's."""
+        sessions: dict[str, Session] = {}
+        for event in events:
+            name = event.session
+            if name is None:
+                self.host.append(event)
+                continue
+            session = sessions.get(name)
+            if session is None:
+                session = sessions[name] = Session(name, self.agent, self.name)
+                if cap is not None:
+                    session.cap, session.cap_source = cap, "option"
+            session.add(event)
+        for session in sessions.values():
+            session.close()
+        self.sessions = list(sessions.values())
+        return self

@@ -1,0 +1,100 @@
+"""Get what can be got out of one damaged line of JSON, and say what was wrong with it."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONSTANT = re.compile(r"\b(?:NaN|-?Infinity)\b")
+
+
+class Salvage(NamedTuple):
+    """The JSON values found on a line, and what was wrong with it (`None`: nothing)."""
+
+    values: list[Any]
+    reason: str | None
+
+
+def salvage(line: bytes) -> Salvage:
+    """Read the JSON values of one line, however many, mending what can be mended without guessing.
+
+    NUL bytes are dropped, invalid UTF-8 becomes U+FFFD, NaN and infinities become null, lone surrogates become
+    U+FFFD; records written one after another on a line are all kept; a torn record is lost and said to be.
+    """
+    reasons: list[str] = []
+    if b"\0" in line:
+        reasons.append("NUL bytes")
+        line = line.replace(b"\0", b"")
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        reasons.append(f"invalid UTF-8 at byte {error.start} of the line")
+        text = line.decode(errors="replace")
+    values, trouble = _values(text.strip().removeprefix("\ufeff"))
+    if trouble:
+        reasons.append(trouble)
+    if values and _CONSTANT.search(text) and not _is_strict(text):
+        reasons.append("NaN or Infinity read as null")
+    try:
+        if "\\ud" in text.lower() and any(_has_surrogate(value) for value in values):
+            reasons.append("lone surrogate")
+            values = [_mended(value) for value in values]
+    except RecursionError:
+        return Salvage([], "nested too deeply")
+    return Salvage(values, "; ".join(reasons) or None)
+
+
+def _values(text: str) -> tuple[list[Any], str | None]:
+    values: list[Any] = []
+    at = 0
+    while at < len(text):
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except RecursionError:
+            return values, "nested too deeply"
+        except ValueError as error:
+            return values, _why(text, at, error)
+        values.append(value)
+        at = end
+        while at < len(text) and text[at].isspace():
+            at += 1
+    return values, "several records on one line" if len(values) > 1 else None
+
+
+def _why(text: str, at: int, error: ValueError) -> str:
+    if at and not text[at:].lstrip().startswith(("{", "[")):
+        return "text after the record"
+    if not text.startswith(("{", "[")):
+        return "not JSON"
+    message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+    column = error.pos if isinstance(error, json.JSONDecodeError) else 0
+    return f"torn or broken JSON: {message} at character {column}"
+
+
+def _is_strict(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+def _has_surrogate(value: Any) -> bool:
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(_has_surrogate(key) or _has_surrogate(inner) for key, inner in value.items())
+    return isinstance(value, list) and any(map(_has_surrogate, value))
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_mended(key): _mended(inner) for key, inner in value.items()}
+    return [_mended(inner) for inner in value] if isinstance(value, list) else value

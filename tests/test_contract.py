@@ -1,0 +1,86 @@
+"""The shape of the house: who may import whom, and that every plug-in has its page, its sample and its test."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "forensics"
+PLUGINS = ("parsers", "detectors", "policies")
+MAY_IMPORT: dict[str, set[str]] = {
+    "__init__": set(),
+    "events": set(),
+    "tolerant": set(),
+    "faults": {"events"},
+    "timeline": {"events"},
+    "attempts": {"events"},
+    "failures": {"events", "timeline"},
+    "parse": {"events", "tolerant", "parsers"},
+    "detect": {"events", "timeline", "detectors"},
+    "parsers/*": {"events", "faults", "parse", "tolerant"},
+    "detectors/*": {"events", "faults", "timeline", "attempts", "failures", "detect"},
+    "policies/*": {"replay"},
+}
+
+
+def _modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).with_suffix("").as_posix()
+        if not name.endswith("/__init__"):
+            yield name, path
+
+
+def _imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "forensics":
+            inner = node.module.split(".")[1:]
+            found |= {inner[0]} if inner else {alias.name for alias in node.names}
+            if len(inner) > 1:
+                found.add("/".join(inner[:2]))
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("forensics.")}
+    return {name for name in found if "/" not in name or name.split("/")[0] in PLUGINS}
+
+
+def _plugins() -> list[tuple[str, Path]]:
+    return [
+        (folder, path)
+        for folder in PLUGINS
+        for path in sorted((PACKAGE / folder).glob("*.py"))
+        if not path.stem.startswith("_")
+    ]
+
+
+@pytest.mark.parametrize(("name", "path"), list(_modules()), ids=lambda value: str(value)[-40:])
+def test_a_module_imports_only_what_the_design_lets_it(name: str, path: Path) -> None:
+    folder = name.split("/", maxsplit=1)[0]
+    rule = MAY_IMPORT.get(name, MAY_IMPORT.get(f"{folder}/*"))
+    imported = _imports(path)
+    assert "cli" not in imported or name == "__main__" or folder == "cli"
+    neighbours = {one for one in imported if one.startswith(f"{folder}/") and not one.split("/")[1].startswith("_")}
+    assert folder not in PLUGINS or not neighbours
+    if rule is not None:
+        extra = {one for one in imported if "/" not in one} - rule - ({folder} if folder in PLUGINS else set())
+        assert not extra
+
+
+@pytest.mark.parametrize(("folder", "path"), _plugins(), ids=lambda value: getattr(value, "stem", str(value)))
+def test_a_plug_in_has_its_page_its_sample_and_its_test(folder: str, path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    decorated = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any(
+            isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id == folder[:-1]
+            for d in node.decorator_list
+        )
+    ]
+    assert [node.name for node in decorated] == [path.stem]
+    assert ast.get_docstring(decorated[0])
+    assert (ROOT / "tests" / folder / f"test_{path.stem}.py").is_file()
+    if folder != "policies":
+        assert list((ROOT / "samples" / folder).glob(f"{path.stem}*"))
