@@ -1,0 +1,254 @@
+"""What a message of the pi family holds (pi, Atomic, OpenClaw), and which event it is.
+
+Shared by the session file, the event stream and OpenClaw's database, which all store the same messages. Shapes after
+`packages/ai/src/types.ts` of badlogic/pi-mono and `session-manager-types.ts` of bastani-inc/atomic.
+"""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import msgspec
+from msgspec import Raw
+
+from forensics.events import Event, Fault, Stop
+from forensics.faults import classify, window
+
+TEXT_LIMIT = 400
+"""Characters of a prompt or a reply that an event keeps."""
+
+NO_RAW = Raw(b"")
+
+
+class Cost(msgspec.Struct, gc=False):
+    """US dollars of one request."""
+
+    total: float | None = None
+
+
+class Usage(msgspec.Struct, gc=False, rename="camel"):
+    """Tokens of one request; `input` is what was neither read from nor written to a cache."""
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    total_tokens: int | None = None
+    reasoning: int | None = None
+    cost: Cost | None = None
+
+
+class Message(msgspec.Struct, gc=False, rename="camel"):
+    """A message of any role; `content` is left undecoded until a row needs it."""
+
+    role: str = ""
+    content: Raw = NO_RAW
+    usage: Usage | None = None
+    stop_reason: str | None = None
+    error_message: str | None = None
+    timestamp: float | str | None = None
+    """When the request began, Unix milliseconds; the line that holds the message was written when it ended."""
+    provider: str | None = None
+    model: str | None = None
+    api: str | None = None
+    tool_name: str | None = None
+    is_error: bool | None = None
+    details: Raw = NO_RAW
+    provenance: Raw = NO_RAW
+    custom_type: str | None = None
+    command: str | None = None
+    exit_code: int | None = None
+    cancelled: bool | None = None
+
+
+class Block(msgspec.Struct, gc=False):
+    """A block of a message's content, with the fields that make up its size."""
+
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    data: str | None = None
+    name: str | None = None
+    arguments: Raw = NO_RAW
+
+
+_BLOCKS = msgspec.json.Decoder(list[Block] | str | None)
+_TOOL_CALL = b'"type":"toolCall"'
+_NO_MODEL_REPLY = frozenset({"delivery-mirror", "gateway-injected"})
+_REFUSAL = re.compile(
+    r"sorry\W+(?:but\W+)?i\s*(?:cannot|can.?t|am unable to|.m unable to)\s+(?:assist|help|comply|continue)",
+    re.IGNORECASE,
+)
+STOPS: dict[str, Stop] = {
+    "stop": "done",
+    "toolUse": "tool",
+    "length": "length",
+    "error": "error",
+    "aborted": "aborted",
+}
+"""pi's stop reasons; any other (`pending`, `deferred`) says nothing of how the reply ended."""
+
+
+def blocks(content: Raw) -> list[Block]:
+    """Decode a message's content; a plain string is one text block, content of no known shape is none."""
+    data = bytes(content)
+    if not data:
+        return []
+    try:
+        found = _BLOCKS.decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    if isinstance(found, str):
+        return [Block("text", found)]
+    return found or []
+
+
+def text_of(found: list[Block]) -> str:
+    """Join the visible text of a message."""
+    return "\n".join(block.text for block in found if block.text and block.type == "text")
+
+
+def size_of(found: list[Block]) -> int:
+    """Count the characters of a message, images (as base64) and tool arguments included."""
+    return sum(
+        len(block.text or "")
+        + len(block.thinking or "")
+        + len(block.data or "")
+        + len(block.name or "")
+        + len(bytes(block.arguments).decode(errors="replace"))
+        for block in found
+    )
+
+
+def digest_of(text: str) -> str:
+    """Hash a text, so that repeats are equal."""
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+
+
+def milliseconds(time: float | str | None) -> int | None:
+    """Give a time in Unix milliseconds: ISO 8601 text (UTC where it names no zone) or a number of milliseconds."""
+    if isinstance(time, str):
+        try:
+            moment = datetime.fromisoformat(time)
+        except ValueError:
+            return None
+        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    return None if time is None or not 0 <= time < 1 << 53 else int(time)
+
+
+def is_model_reply(message: Message) -> bool:
+    """Tell a model's reply from the rows that OpenClaw writes in a model's name.
+
+    Those are mirrors of what it sent to a channel, replies injected by its gateway, and notices of its CLI.
+    """
+    return message.model not in _NO_MODEL_REPLY and message.api != "cli"
+
+
+def reply(message: Message, session: str, line: int | None, record: str | None, ts: int | None) -> Event:
+    """Give the event of an assistant message; `ts` is when it ended.
+
+    All-zero usage is what pi writes when it has none, so it stays unknown.
+    """
+    context = fresh = cached = output = reasoning = total = None
+    cost = None
+    usage = message.usage
+    if usage is not None:
+        fresh, output = usage.input, usage.output
+        read, written = usage.cache_read, usage.cache_write
+        if read is not None or written is not None:
+            cached = (read or 0) + (written or 0)
+        context = (fresh or 0) + (cached or 0) + (output or 0)
+        total = usage.total_tokens or None
+        if context:
+            reasoning = usage.reasoning
+        else:
+            context = fresh = cached = output = None
+        if usage.cost is not None and (context or total):
+            cost = usage.cost.total
+    stop = STOPS.get(message.stop_reason or "")
+    event = Event(
+        kind="reply",
+        session=session,
+        line=line,
+        record=record,
+        ts=ts,
+        stop=stop,
+        context=context,
+        input=fresh,
+        cached=cached,
+        output=output,
+        reasoning=reasoning,
+        total=total,
+        cost=cost,
+        provider=message.provider,
+        model=message.model,
+        api=message.api,
+    )
+    if stop == "tool" and context and _TOOL_CALL in bytes(message.content):
+        return event
+    if stop == "error":
+        _failed(event, message.error_message)
+    elif stop == "aborted":
+        event.error = message.error_message
+    _look_inside(event, message)
+    return event
+
+
+def _failed(event: Event, error: str | None) -> None:
+    event.error = error
+    event.fault = fault_of(error) if error else "unknown"
+    if event.fault == "overflow" and error:
+        used, cap = window(error)
+        event.estimate = used
+        if cap:
+            event.cap, event.cap_source = cap, "error text"
+
+
+def _look_inside(event: Event, message: Message) -> None:
+    found = blocks(message.content)
+    text = text_of(found)
+    event.text = text[:TEXT_LIMIT] or None
+    if event.context is None:
+        event.size = size_of(found)
+    if event.stop not in {"done", "tool", "length"}:
+        return
+    calls = any(block.type not in {"text", "thinking"} for block in found)
+    if not calls and not event.output and 0 < len(text) <= 120 and _REFUSAL.search(text):
+        event.stop, event.fault = "filtered", "refusal"
+    elif event.stop != "length" and not calls and not text.strip() and _is_known(message.content):
+        event.stop = "empty"
+
+
+def _is_known(content: Raw) -> bool:
+    """Tell content that was read from content of a shape that is not known; missing and null content is empty."""
+    data = bytes(content)
+    try:
+        _BLOCKS.decode(data or b"null")
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def tool(message: Message, session: str, line: int | None, record: str | None, ts: int | None) -> Event:
+    """Give the event of a tool's result, or of a shell command that the person ran (`bashExecution`)."""
+    if message.role == "bashExecution":
+        stop: Stop | None = "aborted" if message.cancelled else None
+        return Event(
+            kind="tool",
+            session=session,
+            line=line,
+            record=record,
+            ts=ts,
+            tool="bash",
+            stop=stop,
+            code=message.exit_code,
+        )
+    stop = "error" if message.is_error else None
+    return Event(kind="tool", session=session, line=line, record=record, ts=ts, tool=message.tool_name, stop=stop)
+
+
+@lru_cache(maxsize=256)
+def fault_of(error: str) -> Fault:
+    """Classify an error's words; a storm repeats the same ones."""
+    return classify(error)
