@@ -5,15 +5,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from forensics.attempts import attempts
-from forensics.detect import Finding, detect
+from forensics.detect import Finding, detect, detectors
 from forensics.events import CapSource
 from forensics.parse import Malformed, NotRecognised, Observable, Source, Unreadable, read, recognise
 from forensics.timeline import File, Session
+
+_CONTINUES = "manual-continue"
 
 
 class Options(msgspec.Struct, kw_only=True, frozen=True):
@@ -44,24 +46,32 @@ class Input(msgspec.Struct, kw_only=True):
     failures_observable: Observable
 
 
+SkipKind = Literal["unrecognised", "unreadable", "broken", "same", "excluded"]
+"""Why a file was not read: nothing recognises it; it cannot be read; this program broke on it; it was read already
+under another name; its folder is not looked into. The last two leave nothing unread that was asked for."""
+
+
 class Skipped(msgspec.Struct, kw_only=True):
-    """A file that was not read, and why. `kind`: nothing recognises it, or it could not be read."""
+    """A file that was not read, and why."""
 
     path: str
     bytes: int
-    kind: str
+    kind: SkipKind
     reason: str
 
 
 class Compactions(msgspec.Struct, kw_only=True):
-    """Compaction attempts of a session by outcome; `unknown` ones were started and never ended."""
+    """Compaction attempts of a session by outcome; `unknown` ones were started and never ended.
+
+    Outcomes that the file's format cannot show are null, unless it showed one after all.
+    """
 
     attempts: int = 0
     summaries: int = 0
     dropped: int = 0
-    no_summary: int = 0
-    failed: int = 0
-    aborted: int = 0
+    no_summary: int | None = 0
+    failed: int | None = 0
+    aborted: int | None = 0
     skipped: int = 0
     unknown: int = 0
 
@@ -74,6 +84,8 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     version: str | None
     file: str
     parent: str | None
+    rows: int
+    """Rows of the event table: tells the fullest of several copies."""
     start: int | None
     end: int | None
     prompts: int
@@ -82,7 +94,7 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     length_stops: int
     aborted: int
     compactions: Compactions
-    manual_continues: int
+    manual_continues: int | None
     peak_context: int | None
     cap: int | None
     cap_source: CapSource | None
@@ -109,22 +121,27 @@ def scan_file(path: Path, name: str, options: Options) -> Result:
     """Scan one file; `name` is the path as the user gave it. Never raises for what a file contains."""
     source = Source(path, name)
     try:
+        size = source.size
         chosen = recognise(path)
         file = File(name, chosen.name, chosen.agent, log=chosen.log)
         file.touched = int(path.stat().st_mtime * 1000)
         file.now = options.now
         file.build(read(source, chosen), options.cap)
     except NotRecognised as error:
-        return Result(skipped=Skipped(path=name, bytes=source.size, kind="unrecognised", reason=str(error)))
+        return Result(skipped=Skipped(path=name, bytes=size, kind="unrecognised", reason=str(error)))
     except Unreadable as error:
         return Result(skipped=Skipped(path=name, bytes=0, kind="unreadable", reason=str(error)))
-    findings = detect(file, options.detectors, options.options)
+    except OSError as error:
+        return Result(skipped=Skipped(path=name, bytes=0, kind="unreadable", reason=error.strerror or str(error)))
+    wanted = set(detectors() if options.detectors is None else options.detectors)
+    findings = detect(file, wanted | ({_CONTINUES} & detectors().keys()), options.options)
+    observable = source.failures or chosen.failures
     return Result(
         input=Input(
             path=name,
             parser=chosen.name,
             agent=file.agent,
-            bytes=source.size,
+            bytes=size,
             sessions=len(file.sessions),
             lines=source.lines,
             records=source.records,
@@ -133,17 +150,22 @@ def scan_file(path: Path, name: str, options: Options) -> Result:
             salvaged=sum(one.salvaged for one in source.malformed),
             unknown=dict(sorted(source.unknown.items())),
             notes=source.notes,
-            companions=[one.as_posix() for one in source.companions],
-            failures_observable=source.failures or chosen.failures,
+            companions=[one.as_posix() for one in (*source.companions, *_sqlite_log(path))],
+            failures_observable=observable,
         ),
-        sessions=[totals(session, findings) for session in file.sessions],
-        findings=findings,
+        sessions=[totals(session, findings, observable) for session in file.sessions],
+        findings=[finding for finding in findings if finding.detector in wanted],
     )
 
 
-def totals(session: Session, findings: list[Finding]) -> SessionTotals:
+def _sqlite_log(path: Path) -> list[Path]:
+    log = path.with_name(path.name + "-wal")
+    return [log] if log.is_file() else []
+
+
+def totals(session: Session, findings: list[Finding], observable: Observable = "yes") -> SessionTotals:
     """Give a session's figures; continues and waiting come from the findings about it."""
-    continues = [f for f in findings if f.detector == "manual-continue" and f.session == session.id]
+    continues = [f for f in findings if f.detector == _CONTINUES and f.session == session.id]
     waits = [w for f in continues if isinstance(w := f.measures.get("waiting_seconds"), (int, float))]
     peak = session.peak
     return SessionTotals(
@@ -152,6 +174,7 @@ def totals(session: Session, findings: list[Finding]) -> SessionTotals:
         version=session.version,
         file=session.file,
         parent=session.parent,
+        rows=session.rows,
         start=session.start,
         end=session.end,
         prompts=session.prompts,
@@ -159,8 +182,8 @@ def totals(session: Session, findings: list[Finding]) -> SessionTotals:
         errors=dict(sorted(session.errors.items())),
         length_stops=session.length_stops,
         aborted=session.aborted,
-        compactions=_compactions(session),
-        manual_continues=len(continues),
+        compactions=_compactions(session, observable),
+        manual_continues=len(continues) if _CONTINUES in detectors() else None,
         peak_context=peak,
         cap=session.cap,
         cap_source=session.cap_source,
@@ -174,10 +197,14 @@ def totals(session: Session, findings: list[Finding]) -> SessionTotals:
     )
 
 
-def _compactions(session: Session) -> Compactions:
+def _compactions(session: Session, observable: Observable) -> Compactions:
     counts = Compactions()
     for attempt in attempts(session.events):
         counts.attempts += 1
         name = "summaries" if attempt.outcome == "summary" else attempt.outcome.replace("-", "_")
         setattr(counts, name, getattr(counts, name) + 1)
+    if observable == "no":
+        counts.no_summary, counts.failed, counts.aborted = (
+            count or None for count in (counts.no_summary, counts.failed, counts.aborted)
+        )
     return counts
