@@ -4,9 +4,10 @@ import json
 import re
 from typing import Any, NamedTuple
 
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, strict=False)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONSTANT = re.compile(r"\b(?:NaN|-?Infinity)\b")
+_CONTROL = re.compile(r"[\x01-\x1f]")
 
 
 class Salvage(NamedTuple):
@@ -34,8 +35,8 @@ def salvage(line: bytes) -> Salvage:
     values, trouble = _values(text.strip().removeprefix("\ufeff"))
     if trouble:
         reasons.append(trouble)
-    if values and _CONSTANT.search(text) and not _is_strict(text):
-        reasons.append("NaN or Infinity read as null")
+    if values and trouble is None and (_CONSTANT.search(text) or _CONTROL.search(text)):
+        reasons.extend(_loosely_read(text))
     try:
         if "\\ud" in text.lower() and any(_has_surrogate(value) for value in values):
             reasons.append("lone surrogate")
@@ -72,16 +73,14 @@ def _why(text: str, at: int, error: ValueError) -> str:
     return f"torn or broken JSON: {message} at character {column}"
 
 
-def _is_strict(text: str) -> bool:
+def _loosely_read(text: str) -> list[str]:
+    found: list[str] = []
     try:
-        json.loads(text, parse_constant=_refuse)
+        json.JSONDecoder(parse_constant=found.append, strict=False).decode(text)
+        json.loads(text, parse_constant=lambda _: None)
     except ValueError:
-        return False
-    return True
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)
+        return ["control character in a string"]
+    return ["NaN or Infinity read as null"] if found else []
 
 
 def _has_surrogate(value: Any) -> bool:

@@ -1,0 +1,130 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import forensics.source
+from forensics.source import Malformed, Source, lenient
+
+
+class Inner(msgspec.Struct):
+    size: int | None = None
+
+
+class Row(msgspec.Struct):
+    a: int | None = None
+    inner: Inner | None = None
+    raw: msgspec.Raw = msgspec.Raw(b"null")
+
+
+DECODER = msgspec.json.Decoder(Row)
+Write = Callable[[bytes], Source]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def made(data: bytes) -> Source:
+        path = tmp_path / "file.jsonl"
+        path.write_bytes(data)
+        return Source(path)
+
+    return made
+
+
+def _read(source: Source) -> list[tuple[int, int | None]]:
+    return [(line, row.a) for line, row in source.decoded(DECODER)]
+
+
+def test_an_empty_file_has_no_lines_and_no_complaints(write: Write) -> None:
+    source = write(b"")
+    assert _read(source) == []
+    assert (source.lines, source.records, source.malformed) == (0, 0, [])
+
+
+def test_lines_are_numbered_from_one_and_the_last_needs_no_line_end(write: Write) -> None:
+    source = write(b'{"a":1}\n{"a":2}')
+    assert _read(source) == [(1, 1), (2, 2)]
+    assert (source.lines, source.records) == (2, 2)
+
+
+def test_only_a_line_feed_ends_a_line(write: Write) -> None:
+    source = write('{"a":1,"t":"\u2028\u0085"}\r\n{"a":2}\r\n'.encode())
+    assert _read(source) == [(1, 1), (2, 2)]
+    assert source.malformed == []
+
+
+def test_blank_lines_count_as_lines_and_not_as_records(write: Write) -> None:
+    source = write(b'{"a":1}\n\n  \n{"a":4}\n')
+    assert _read(source) == [(1, 1), (4, 4)]
+    assert (source.lines, source.records, source.malformed) == (4, 2, [])
+
+
+def test_a_byte_order_mark_is_skipped_and_noted(write: Write) -> None:
+    source = write(b'\xef\xbb\xbf{"a":1}\n')
+    assert _read(source) == [(1, 1)]
+    assert source.notes == ["UTF-8 byte order mark skipped"]
+    assert source.malformed == []
+
+
+def test_a_bad_line_costs_that_line_and_is_listed_with_its_byte_offset(write: Write) -> None:
+    source = write(b'{"a":1}\n{"a":2,"x\n{"a":3}\n')
+    assert _read(source) == [(1, 1), (3, 3)]
+    (bad,) = source.malformed
+    assert (bad.line, bad.offset, bad.salvaged) == (2, 8, False)
+    assert bad.reason.startswith("torn or broken JSON")
+
+
+def test_invalid_utf_8_in_a_field_nobody_asked_for_is_still_listed(write: Write) -> None:
+    source = write(b'{"a":1}\n{"a":2,"text":"\xff"}\n')
+    assert _read(source) == [(1, 1), (2, 2)]
+    assert source.malformed == [Malformed(2, 8, "invalid UTF-8 at byte 15 of the line", salvaged=True)]
+
+
+def test_two_records_on_a_line_are_both_kept_and_two_lines_are_never_one_record(write: Write) -> None:
+    source = write(b'{"a":1}{"a":2}\n{"a":\n3}\n')
+    assert _read(source) == [(1, 1), (1, 2)]
+    assert [(bad.line, bad.salvaged) for bad in source.malformed] == [(1, True), (2, False), (3, False)]
+
+
+def test_a_field_of_an_unexpected_shape_does_not_cost_the_record(write: Write) -> None:
+    source = write(b'{"a":"many","inner":{"size":"7"},"raw":[1]}\n')
+    ((_, row),) = source.decoded(DECODER)
+    assert (row.a, row.inner, bytes(row.raw)) == (None, Inner(7), b"[1]")
+    assert source.malformed == []
+
+
+def test_a_json_value_that_is_no_object_is_listed(write: Write) -> None:
+    source = write(b'[1]\n{"a":2}\n')
+    assert _read(source) == [(2, 2)]
+    assert [bad.reason for bad in source.malformed] == ["not a JSON object"]
+
+
+def test_a_line_of_25_megabytes_is_an_ordinary_line(write: Write) -> None:
+    source = write(b'{"a":1}\n{"a":2,"t":"' + b"x" * 25_000_000 + b'"}\n{"a":3}\n')
+    assert _read(source) == [(1, 1), (2, 2), (3, 3)]
+    assert source.malformed == []
+
+
+@given(
+    st.lists(st.sampled_from([b'{"a":1}', b"", b"[", b'{"a":1}{"a":2}', b'{"a":"\xff"}', b"\0" * 3]), max_size=12),
+    st.integers(min_value=1, max_value=40),
+)
+@settings(max_examples=60)
+def test_how_the_file_falls_into_blocks_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], block: int
+) -> None:
+    path = tmp_path_factory.mktemp("blocks") / "file"
+    path.write_bytes(b"\n".join(lines))
+    whole, cut = Source(path), Source(path)
+    rows = _read(whole)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forensics.source, "CHUNK_BYTES", block)
+        assert _read(cut) == rows
+    assert (cut.lines, cut.records, cut.malformed) == (whole.lines, whole.records, whole.malformed)
+
+
+def test_lenient_refuses_what_is_no_object() -> None:
+    assert lenient(["a"], Row) is None
