@@ -1,9 +1,24 @@
-"""Compaction attempts: starts paired with ends, what each made, and whether the next request fitted."""
+"""Compaction attempts: starts paired with ends, what each made, and what the session did until the next one."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from forensics.events import Event, Outcome, Trigger
+import msgspec
+
+from forensics.events import GOOD_STOPS, Event, Outcome, Trigger
+
+TRIES: frozenset[str] = frozenset({"summary", "no-summary", "failed", "unknown"})
+"""Outcomes of attempts that wanted a summary and ran: not cut by design, not cancelled, not skipped."""
+_SENTINELS = re.compile(
+    r"summary unavailable due to context limits|no conversation provided to summari[sz]e"
+    r"|no (?:prior|previous) (?:history|conversation)",
+    re.IGNORECASE,
+)
+_TAG_BLOCK = re.compile(r"<(?P<tag>read-files|modified-files)>.*?</(?P=tag)>", re.DOTALL)
+_HEADING = re.compile(
+    r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|[-=*_]{3,}|</?[\w-]+>|[-*+]?\s*\(?(?:none|n/a|tbd)\)?\.?)?\s*", re.IGNORECASE
+)
 
 
 class Attempt(NamedTuple):
@@ -29,8 +44,18 @@ class Attempt(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """How it ended; an attempt whose end was never written is `unknown`."""
-        return (self.end.outcome if self.end else None) or "unknown"
+        """How it ended; an attempt whose end was never written is `unknown`.
+
+        A summary whose recorded text says nothing (see `hollow`) is none, whatever the agent called it: pi 0.73
+        and PilotDeck of July write a success for an empty summary.
+        """
+        outcome = (self.end.outcome if self.end else None) or "unknown"
+        return "no-summary" if outcome == "summary" and self.end and hollow(self.end.text) else outcome
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the record holds no end of it."""
+        return self.end is None
 
     @property
     def trigger(self) -> Trigger:
@@ -48,6 +73,18 @@ class Attempt(NamedTuple):
         return self.end.after if self.end else None
 
 
+def hollow(text: str | None) -> bool:
+    """Whether a summary's text says nothing: blank, headings alone, or an agent's stand-in for a summary.
+
+    `None` (the text was not recorded) is not hollow: nothing is known of it.
+    """
+    if text is None:
+        return False
+    body = _TAG_BLOCK.sub("", text)
+    words = [line for line in body.splitlines() if not _HEADING.fullmatch(line)]
+    return not words or (len(words) == 1 and _SENTINELS.search(words[0]) is not None)
+
+
 def attempts(events: Iterable[Event]) -> list[Attempt]:
     """Pair `compact` rows with the `compacted` rows that end them, session by session."""
     found: list[Attempt] = []
@@ -63,3 +100,73 @@ def attempts(events: Iterable[Event]) -> list[Attempt]:
             else:
                 found[at] = Attempt(found[at].start, event)
     return found
+
+
+class Round(msgspec.Struct):
+    """An attempt of one session, and what happened from its end until the next attempt (or the end)."""
+
+    attempt: Attempt
+    lead: Event | None
+    """The failed reply that the attempt answers: the last one before it with no good reply between."""
+    pressure: int | None
+    """The context at the last measured row before the attempt, in tokens."""
+    good: int = 0
+    """Replies that ended well until the next attempt."""
+    prompts: int = 0
+    """Prompts typed by a person until the next attempt."""
+    failed: list[Event] = []
+    """Replies that did not end well, until the next attempt; of a long run the first and the last."""
+    failures: int = 0
+    overflows: int = 0
+    first: Event | None = None
+    """The first good reply after the attempt."""
+    prompt: Event | None = None
+    """The first prompt of a person after the attempt."""
+    aborted: bool = False
+    """Whether a person (or client) aborted a reply or an attempt after it."""
+
+
+def rounds(events: list[Event], good: int) -> list[Round]:
+    """Give the attempts that the agent made by itself, in order, each with what followed it, in linear time.
+
+    `events` are one session's, `good` its number of good replies. Attempts that a person asked for or cancelled, or
+    that had nothing to do, are passed over: what lies around them is counted to the attempt before.
+    """
+    pairs = attempts(events)
+    owner = {id(event): pair for pair in pairs for event in pair.events}
+    found: list[Round] = []
+    lead: Event | None = None
+    pressure: int | None = None
+    for event in events:
+        pair = owner.get(id(event))
+        if pair is not None and (pair.trigger == "manual" or pair.outcome in {"aborted", "skipped"}):
+            if found and pair.outcome == "aborted":
+                found[-1].aborted = True
+        elif pair is not None:
+            if found and found[-1].attempt is pair:
+                found[-1] = Round(pair, found[-1].lead, found[-1].pressure)
+            else:
+                found.append(Round(pair, lead, pressure))
+            lead = None
+        elif event.kind == "reply":
+            lead = None if event.stop in GOOD_STOPS else event
+            if found:
+                _tally(found[-1], event)
+        elif event.kind == "prompt" and event.origin == "human" and found:
+            found[-1].prompts += 1
+            found[-1].prompt = found[-1].prompt or event
+        if event.context is not None:
+            pressure = event.context
+    for one, after in zip(found, [*found[1:], None], strict=True):
+        one.good = (after.attempt.first.nth if after else good) - one.attempt.last.nth
+    return found
+
+
+def _tally(one: Round, reply: Event) -> None:
+    if reply.stop in GOOD_STOPS:
+        one.first = one.first or reply
+        return
+    one.failures += 1
+    one.overflows += reply.fault == "overflow"
+    one.aborted = one.aborted or reply.stop == "aborted"
+    one.failed = [*one.failed[:1], reply]

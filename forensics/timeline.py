@@ -6,58 +6,12 @@ runs shortened to their ends; `Event.nth` says how many good replies lie before 
 the context was at every one of them.
 """
 
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple
 
 from forensics.events import GOOD_STOPS, CapSource, Event
-
-_UNKNOWN = -1
-
-
-class Sample(NamedTuple):
-    """The context at one row: line and record say where, `total` is the source's own figure, as reported."""
-
-    line: int | None
-    record: str | None
-    ts: int | None
-    context: int | None
-    total: int | None
-    estimate: int | None
-    messages: int | None
-
-
-class Samples:
-    """Every measured row of a session in order, about 60 bytes each. Unknown figures come back as `None`."""
-
-    def __init__(self) -> None:
-        self._columns = tuple(array("q") for _ in range(6))
-        self._records: list[str | None] = []
-
-    def add(self, event: Event) -> None:
-        """Keep the sizes of a row."""
-        figures = (event.line, event.ts, event.context, event.total, event.estimate, event.messages)
-        for column, figure in zip(self._columns, figures, strict=True):
-            column.append(_UNKNOWN if figure is None or not -1 < figure < 1 << 62 else figure)
-        if event.line is None:
-            self._records.append(event.record)
-
-    def __len__(self) -> int:
-        return len(self._columns[0])
-
-    def __iter__(self) -> Iterator[Sample]:
-        records = iter(self._records)
-        for row in zip(*self._columns, strict=True):
-            line, ts, context, total, estimate, messages = (None if figure < 0 else figure for figure in row)
-            record = next(records) if line is None else None
-            yield Sample(line, record, ts, context, total, estimate, messages)
-
-    @property
-    def contexts(self) -> list[int | None]:
-        """The context sizes in order."""
-        return [None if figure < 0 else figure for figure in self._columns[2]]
+from forensics.usage import Outlier, Samples
 
 
 class Session:
@@ -109,6 +63,8 @@ class Session:
             self.events.append(event)
         else:
             self._keep(event)
+            if kind == "compacted":
+                self.samples.cut()
         if event.cap is not None:
             self._cap(event.cap, event.cap_source or "recorded")
         if kind == "session":
@@ -121,13 +77,12 @@ class Session:
     @cached_property
     def peak(self) -> int | None:
         """The greatest context of the session in tokens, figures that cannot be one request's left out."""
-        outliers = {sample[:3] for sample in self.outliers}
-        return max((s.context for s in self.samples if s.context is not None and s[:3] not in outliers), default=None)
+        return self.samples.peak(without={at for at, one in self.outliers.items() if one.column == "context"})
 
     @cached_property
-    def outliers(self) -> list[Sample]:
-        """Samples whose figure cannot be one request's (see the usage-outlier detector)."""
-        return []
+    def outliers(self) -> dict[int, Outlier]:
+        """Figures that cannot be one request's, by position in `samples` (see the usage-outlier detector)."""
+        return self.samples.outliers()
 
     def contexts(self, width: int) -> list[int]:
         """Shorten the known context sizes to at most `width` figures, each the greatest of its stretch."""

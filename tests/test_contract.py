@@ -14,14 +14,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "events": set(),
     "tolerant": set(),
     "faults": {"events"},
-    "timeline": {"events"},
+    "usage": {"events"},
+    "timeline": {"events", "usage"},
     "attempts": {"events"},
     "failures": {"events", "timeline"},
     "source": {"tolerant"},
     "parse": {"events", "source", "tolerant", "parsers"},
     "detect": {"events", "timeline", "detectors"},
     "parsers/*": {"events", "faults", "parse", "tolerant"},
-    "detectors/*": {"events", "faults", "timeline", "attempts", "failures", "detect"},
+    "detectors/*": {"events", "faults", "timeline", "usage", "attempts", "failures", "detect"},
     "policies/*": {"replay"},
 }
 

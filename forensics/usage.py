@@ -1,0 +1,150 @@
+"""The sizes of a session's requests, and which of them cannot be one request's.
+
+Usage is reported per request by some sources, as a running sum by others, and absurdly by a few. Every figure is
+kept here in order; `outliers` names those that contradict the figures beside them, before anybody takes a peak.
+"""
+
+from array import array
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from forensics.events import Event
+
+_UNKNOWN = -1
+FACTOR = 10
+"""A figure this many times its neighbours or its estimate cannot be one request's: tokenisers differ by 2 to 4."""
+_LONE = 3
+_NEAR = 0.05
+
+Reason = Literal["running sum", "disagrees with its components", "far from its estimate", "jump"]
+
+
+class Sample(NamedTuple):
+    """The context at one row: line and record say where, `total` is the source's own figure, as reported."""
+
+    line: int | None
+    record: str | None
+    ts: int | None
+    context: int | None
+    total: int | None
+    estimate: int | None
+    messages: int | None
+    cap: int | None
+
+
+class Outlier(NamedTuple):
+    """A figure that cannot be one request's: where, which column holds it, what would be plausible there, and why."""
+
+    sample: Sample
+    column: Literal["context", "total"]
+    value: int
+    plausible: int
+    reason: Reason
+
+
+class Samples:
+    """Every measured row of a session in order, about 64 bytes each. Unknown figures come back as `None`."""
+
+    def __init__(self) -> None:
+        self._columns = tuple(array("q") for _ in range(7))
+        self._records: list[str | None] = []
+        self._cuts = array("q")
+
+    def add(self, event: Event) -> None:
+        """Keep the sizes of a row."""
+        figures = (event.line, event.ts, event.context, event.total, event.estimate, event.messages, event.cap)
+        for column, figure in zip(self._columns, figures, strict=True):
+            column.append(_UNKNOWN if figure is None or not -1 < figure < 1 << 62 else figure)
+        if event.line is None:
+            self._records.append(event.record)
+
+    def cut(self) -> None:
+        """Mark that the context was cut here (a compaction): a fall of the figures after it is no wonder."""
+        self._cuts.append(len(self))
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __iter__(self) -> Iterator[Sample]:
+        records = iter(self._records)
+        for row in zip(*self._columns, strict=True):
+            line, ts, context, total, estimate, messages, cap = (None if figure < 0 else figure for figure in row)
+            record = next(records) if line is None else None
+            yield Sample(line, record, ts, context, total, estimate, messages, cap)
+
+    @property
+    def contexts(self) -> list[int | None]:
+        """The context sizes in order."""
+        return [None if figure < 0 else figure for figure in self._columns[2]]
+
+    def peak(self, *, without: set[int]) -> int | None:
+        """The greatest context, samples at the positions `without` left out; `None` when none is known."""
+        column = self._columns[2]
+        if without:
+            return max((figure for at, figure in enumerate(column) if figure >= 0 and at not in without), default=None)
+        greatest = max(column, default=_UNKNOWN)
+        return None if greatest < 0 else greatest
+
+    def outliers(self) -> dict[int, Outlier]:
+        """The figures that cannot be one request's, by position, in order. Linear; cheap where all is well."""
+        found: dict[int, tuple[Literal["context", "total"], int, Reason]] = {}
+        contexts, totals, estimates = self._columns[2:5]
+        found |= self._jumps(contexts)
+        if totals != contexts and totals.count(_UNKNOWN) < len(totals):
+            found |= _totals(contexts, totals, estimates)
+        if not found:
+            return {}
+        return {at: Outlier(sample, *_named(sample, *found[at])) for at, sample in enumerate(self) if at in found}
+
+    def _jumps(self, contexts: "array[int]") -> dict[int, tuple[Literal["context", "total"], int, Reason]]:
+        cuts = set(self._cuts)
+        found: dict[int, tuple[Literal["context", "total"], int, Reason]] = {}
+        for at in range(1, len(contexts)):
+            size = contexts[at]
+            last = contexts[at - 1]
+            if size <= 0 or size * 2 > last or at in cuts:
+                continue
+            if last > FACTOR * size and at - 1 not in cuts and at > 1 and 0 < contexts[at - 2] * FACTOR < last:
+                found[at - 1] = ("context", max(size, contexts[at - 2]), "jump")
+            else:
+                run = _sum_before(contexts, at, cuts)
+                found |= {one: ("context", contexts[run.start - 1], "running sum") for one in run}
+        return found
+
+
+def _sum_before(contexts: "array[int]", end: int, cuts: set[int]) -> range:
+    """The positions before `end` where each context is the one before plus about the size of a single request.
+
+    `end` is where the figure falls back to that size without a compaction. At least three such steps count.
+    """
+    one = contexts[end]
+    at = end - 1
+    while at > 0 and at not in cuts and abs(contexts[at] - contexts[at - 1] - one) <= _NEAR * one:
+        at -= 1
+    start = at + 1
+    base = contexts[at]
+    return range(start, end) if end - start >= _LONE and abs(base - one) <= _NEAR * one else range(0)
+
+
+def _totals(
+    contexts: "array[int]", totals: "array[int]", estimates: "array[int]"
+) -> dict[int, tuple[Literal["context", "total"], int, Reason]]:
+    """Totals that disagree with their own components, or with the agent's estimate of the same request."""
+    found: dict[int, tuple[Literal["context", "total"], int, Reason]] = {}
+    for at, (context, total, estimate) in enumerate(zip(contexts, totals, estimates, strict=True)):
+        if total <= 0 or total == context:
+            continue
+        if estimate > 0 and total >= FACTOR * estimate:
+            found[at] = ("total", estimate, "far from its estimate")
+        elif 0 < context * 1.5 <= total and estimate < 0:
+            summed = at > 0 and totals[at - 1] > 0 and abs(totals[at - 1] + context - total) <= total // 100
+            if summed or total >= 2 * context:
+                found[at] = ("total", context, "running sum" if summed else "disagrees with its components")
+    return found
+
+
+def _named(
+    sample: Sample, column: Literal["context", "total"], plausible: int, reason: Reason
+) -> tuple[Literal["context", "total"], int, int, Reason]:
+    value = (sample.context if column == "context" else sample.total) or 0
+    return column, value, plausible, reason
