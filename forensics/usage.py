@@ -16,6 +16,7 @@ FACTOR = 10
 _LONE = 3
 _NEAR = 0.05
 
+Column = Literal["context", "total"]
 Reason = Literal["running sum", "disagrees with its components", "far from its estimate", "jump"]
 
 
@@ -36,8 +37,14 @@ class Outlier(NamedTuple):
     """A figure that cannot be one request's: where, which column holds it, what would be plausible there, and why."""
 
     sample: Sample
-    column: Literal["context", "total"]
+    column: Column
     value: int
+    plausible: int
+    reason: Reason
+
+
+class _Mark(NamedTuple):
+    column: Column
     plausible: int
     reason: Reason
 
@@ -78,7 +85,7 @@ class Samples:
         return [None if figure < 0 else figure for figure in self._columns[2]]
 
     def peak(self, *, without: set[int]) -> int | None:
-        """The greatest context, samples at the positions `without` left out; `None` when none is known."""
+        """Give the greatest context, samples at the positions `without` left out; `None` when none is known."""
         column = self._columns[2]
         if without:
             return max((figure for at, figure in enumerate(column) if figure >= 0 and at not in without), default=None)
@@ -86,34 +93,34 @@ class Samples:
         return None if greatest < 0 else greatest
 
     def outliers(self) -> dict[int, Outlier]:
-        """The figures that cannot be one request's, by position, in order. Linear; cheap where all is well."""
-        found: dict[int, tuple[Literal["context", "total"], int, Reason]] = {}
+        """Give the figures that cannot be one request's, by position, in order. Linear; cheap where all is well."""
+        found: dict[int, _Mark] = {}
         contexts, totals, estimates = self._columns[2:5]
         found |= self._jumps(contexts)
         if totals != contexts and totals.count(_UNKNOWN) < len(totals):
             found |= _totals(contexts, totals, estimates)
         if not found:
             return {}
-        return {at: Outlier(sample, *_named(sample, *found[at])) for at, sample in enumerate(self) if at in found}
+        return {at: _outlier(sample, found[at]) for at, sample in enumerate(self) if at in found}
 
-    def _jumps(self, contexts: "array[int]") -> dict[int, tuple[Literal["context", "total"], int, Reason]]:
+    def _jumps(self, contexts: "array[int]") -> dict[int, _Mark]:
         cuts = set(self._cuts)
-        found: dict[int, tuple[Literal["context", "total"], int, Reason]] = {}
+        found: dict[int, _Mark] = {}
         for at in range(1, len(contexts)):
             size = contexts[at]
             last = contexts[at - 1]
             if size <= 0 or size * 2 > last or at in cuts:
                 continue
             if last > FACTOR * size and at - 1 not in cuts and at > 1 and 0 < contexts[at - 2] * FACTOR < last:
-                found[at - 1] = ("context", max(size, contexts[at - 2]), "jump")
+                found[at - 1] = _Mark("context", max(size, contexts[at - 2]), "jump")
             else:
                 run = _sum_before(contexts, at, cuts)
-                found |= {one: ("context", contexts[run.start - 1], "running sum") for one in run}
+                found |= dict.fromkeys(run, _Mark("context", contexts[run.start - 1], "running sum"))
         return found
 
 
 def _sum_before(contexts: "array[int]", end: int, cuts: set[int]) -> range:
-    """The positions before `end` where each context is the one before plus about the size of a single request.
+    """Give the positions before `end` where each context is the one before plus about the size of a single request.
 
     `end` is where the figure falls back to that size without a compaction. At least three such steps count.
     """
@@ -126,25 +133,21 @@ def _sum_before(contexts: "array[int]", end: int, cuts: set[int]) -> range:
     return range(start, end) if end - start >= _LONE and abs(base - one) <= _NEAR * one else range(0)
 
 
-def _totals(
-    contexts: "array[int]", totals: "array[int]", estimates: "array[int]"
-) -> dict[int, tuple[Literal["context", "total"], int, Reason]]:
+def _totals(contexts: "array[int]", totals: "array[int]", estimates: "array[int]") -> dict[int, _Mark]:
     """Totals that disagree with their own components, or with the agent's estimate of the same request."""
-    found: dict[int, tuple[Literal["context", "total"], int, Reason]] = {}
+    found: dict[int, _Mark] = {}
     for at, (context, total, estimate) in enumerate(zip(contexts, totals, estimates, strict=True)):
         if total <= 0 or total == context:
             continue
         if estimate > 0 and total >= FACTOR * estimate:
-            found[at] = ("total", estimate, "far from its estimate")
+            found[at] = _Mark("total", estimate, "far from its estimate")
         elif 0 < context * 1.5 <= total and estimate < 0:
             summed = at > 0 and totals[at - 1] > 0 and abs(totals[at - 1] + context - total) <= total // 100
             if summed or total >= 2 * context:
-                found[at] = ("total", context, "running sum" if summed else "disagrees with its components")
+                found[at] = _Mark("total", context, "running sum" if summed else "disagrees with its components")
     return found
 
 
-def _named(
-    sample: Sample, column: Literal["context", "total"], plausible: int, reason: Reason
-) -> tuple[Literal["context", "total"], int, int, Reason]:
-    value = (sample.context if column == "context" else sample.total) or 0
-    return column, value, plausible, reason
+def _outlier(sample: Sample, mark: _Mark) -> Outlier:
+    value = sample.context if mark.column == "context" else sample.total
+    return Outlier(sample, mark.column, value or 0, mark.plausible, mark.reason)
