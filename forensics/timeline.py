@@ -62,6 +62,8 @@ class Session:
         elif kind in {"note", "model", "session"}:
             self.events.append(event)
         else:
+            if kind == "compacted":  # a summary's own request is paid for like any other
+                self._spend(event)
             self._keep(event)
             if kind == "compacted":
                 self.samples.cut()

@@ -1,0 +1,11 @@
+from forensics.events import Event
+from forensics.timeline import Session
+
+
+def test_a_summarys_own_usage_is_part_of_the_sessions_totals() -> None:
+    session = Session("s", "demo", "file")
+    session.add(Event(kind="reply", stop="done", input=100, cached=5, output=10, cost=0.5))
+    session.add(Event(kind="compacted", outcome="summary", input=40, output=4, cost=0.25))
+    assert (session.input_tokens, session.cached_tokens, session.output_tokens) == (140, 5, 14)
+    assert session.cost == 0.75
+    assert (session.replies, len(session.samples)) == (1, 0)
