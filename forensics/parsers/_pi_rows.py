@@ -1,0 +1,356 @@
+"""The entries of a pi family session file, each turned into its event."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from forensics.events import Event
+from forensics.faults import classify
+from forensics.parse import Source
+from forensics.parsers._pi import (
+    NO_RAW,
+    TEXT_LIMIT,
+    Message,
+    Usage,
+    blocks,
+    digest_of,
+    is_model_reply,
+    milliseconds,
+    reply,
+    size_of,
+    text_of,
+    tool,
+)
+from forensics.parsers._pi_prompt import prompt_of
+from forensics.parsers._pi_summary import details_of, dropped, spent, summarised, verbatim
+from forensics.parsers._pi_tree import Branch, Tree
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_MINUTE = 60_000
+_CLOCK_NOTES = 5
+_SESSION_FILE = re.compile(r"_([A-Za-z0-9][A-Za-z0-9._-]*?)\.jsonl$")
+_ATOMIC_DETAILS = (b'"wallTimeMs"', b'"sourcePath"')
+VERBATIM = "verbatim-lines"
+
+
+class Entry(msgspec.Struct, gc=False, rename="camel"):
+    """A line of a session file. v1 entries have neither `id` nor `parentId`."""
+
+    type: str = ""
+    id: str | None = None
+    parent_id: str | UnsetType | None = UNSET
+    timestamp: str | float | None = None
+    message: Message | None = None
+    parent_session: str | None = None
+    branched_from: str | None = None
+    workflow: Raw = NO_RAW
+    provider: str | None = None
+    model_id: str | None = None
+    thinking_level: str | None = None
+    context_window: int | None = None
+    summary: str | None = None
+    tokens_before: int | None = None
+    details: Raw = NO_RAW
+    stats: Raw = NO_RAW
+    usage: Usage | None = None
+    custom_type: str | None = None
+    data: Raw = NO_RAW
+    content: Raw = NO_RAW
+    protected_reconciliation: Raw = NO_RAW
+    target_id: str | None = None
+    name: str | None = None
+
+
+class _PromptError(msgspec.Struct, gc=False):
+    error: str | None = None
+
+
+_ENTRIES = msgspec.json.Decoder(Entry)
+_PROMPT_ERROR = msgspec.json.Decoder(_PromptError)
+
+
+class Reader:
+    """Reads one file's entries in file order; `header` is the session row, completed when the agent shows itself."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.trees: list[Tree] = []
+        self.header = Event(kind="session", session=source.path.name.partition(".jsonl")[0])
+        self._restate = False
+        self._internal = False
+        self._last_reply: int | None = None
+        self._broken: str | None = None
+        self._back: list[str] = []
+        self._kinds: dict[str, int] = {}
+        self._handlers: dict[str, Callable[[Event, Entry], Event | None]] = {
+            "model_change": self._model,
+            "context_window_change": self._window,
+            "thinking_level_change": self._thinking,
+            "compaction": self._compaction,
+            "context_compaction": self._context_compaction,
+            "custom": self._custom,
+            "custom_message": self._custom_message,
+            "context_edit": self._note,
+            "branch_summary": self._note,
+            "label": self._note,
+            "session_info": self._session_info,
+            "session_summary": self._session_summary,
+        }
+
+    def abandoned(self) -> dict[str, Branch]:
+        """Map the entries read so far that lie off the live branch to their branches."""
+        return {record: branch for tree in self.trees for record, branch in tree.abandoned().items()}
+
+    def rows(self, *, held: bool) -> Iterator[Event]:
+        """Yield an event per entry that is one. `held`: the caller keeps them all before it passes any on."""
+        fromiso = datetime.fromisoformat
+        known: Tree | None = None
+        session = ""
+        last = 0
+        for line, entry in self.source.decoded(_ENTRIES):
+            try:
+                ts: int | None = (fromiso(entry.timestamp) - _EPOCH) // _MILLISECOND  # type: ignore[arg-type]
+            except (TypeError, ValueError):
+                ts = milliseconds(entry.timestamp)
+            kind = entry.type
+            if kind == "session" or known is None:
+                if known is not None and entry.id == session:
+                    self.source.duplicates += 1
+                    continue
+                known = self._begin(line, entry, ts)
+                session = known.session
+                yield self.header
+                if kind == "session":
+                    continue
+            record = entry.id
+            if record is not None:
+                if record in known:
+                    self.source.duplicates += 1
+                    continue
+                known.add(record, entry.parent_id)
+            if ts is not None:
+                if ts < last:
+                    self._went_back(line, last - ts)
+                last = ts
+            message = entry.message
+            event: Event | None
+            if kind != "message" or message is None:
+                event = self._other(entry, Event(kind="note", session=session, line=line, record=record, ts=ts))
+            elif message.role == "toolResult":
+                event = Event(
+                    kind="tool",
+                    session=session,
+                    line=line,
+                    record=record,
+                    ts=ts,
+                    tool=message.tool_name,
+                    stop="error" if message.is_error else None,
+                )
+                if record is not None and self.header.agent is None:
+                    self._look_at_details(message.details)
+            elif message.role == "assistant":
+                event = self._assistant(message, reply(message, session, line, record, ts))
+            else:
+                event = self._message(message, session, line, record, ts)
+            if event is not None:
+                yield event
+            if self._restate and not held:
+                self._restate = False
+                yield Event(kind="session", session=session, line=line, agent=self.header.agent)
+        self._finish()
+
+    def _begin(self, line: int, entry: Entry, ts: int | None) -> Tree:
+        name = self.header.session or ""
+        if entry.type == "session":
+            name = entry.id or name
+            origin = entry.parent_session or entry.branched_from
+            self.header = Event(kind="session", session=name, line=line, ts=ts, parent=_parent(origin))
+            self._internal = bool(bytes(entry.workflow))
+            if self._internal:
+                self._is("atomic")
+        else:
+            self.header.line = line
+            self.source.notes.append(f"line {line}: the file does not begin with a session record; its name is taken")
+        tree = Tree(name)
+        self.trees.append(tree)
+        return tree
+
+    def _is(self, agent: str) -> None:
+        if self.header.agent is None:
+            self.header.agent = agent
+            self._restate = True
+
+    def _look_at_details(self, details: Raw) -> None:
+        """Atomic's tools say where a text was read and how long a command took; pi's do not."""
+        start = bytes(details)[:4096]
+        if any(key in start for key in _ATOMIC_DETAILS):
+            self._is("atomic")
+
+    def _assistant(self, message: Message, event: Event) -> Event:
+        if not is_model_reply(message):
+            self._is("openclaw")
+            return Event(
+                kind="note",
+                session=event.session,
+                line=event.line,
+                record=event.record,
+                ts=event.ts,
+                model=event.model,
+                api=event.api,
+                text=f"not a model's reply ({message.model if message.api != 'cli' else 'cli notice'})",
+            )
+        if event.ts is not None:
+            self._last_reply = event.ts
+        if self._broken is not None:
+            if event.stop == "aborted" and classify(self._broken) not in {"cancelled", "unknown"}:
+                event.error, event.fault = self._broken, classify(self._broken)
+            self._broken = None
+        return event
+
+    def _message(self, message: Message, session: str, line: int, record: str | None, ts: int | None) -> Event | None:
+        role = message.role
+        if role == "user":
+            event = Event(kind="prompt", session=session, line=line, record=record, ts=ts)
+            return self._prompt(event, message.content, message.provenance)
+        if role == "bashExecution":
+            return tool(message, session, line, record, ts)
+        if role in {"custom", "hookMessage"}:
+            text = message.custom_type
+        elif role in {"branchSummary", "compactionSummary", "system"}:
+            text = role
+        else:
+            self.source.unknown[f"message:{role}"] += 1
+            return None
+        return Event(kind="note", session=session, line=line, record=record, ts=ts, text=text)
+
+    def _prompt(self, event: Event, content: Raw, provenance: Raw) -> Event:
+        found = blocks(content)
+        prompt = prompt_of(text_of(found), provenance)
+        if bytes(provenance) or prompt.sent is not None:
+            self._is("openclaw")
+        event.kind = "prompt"
+        event.origin = "synthetic" if self._internal else prompt.origin
+        event.text = prompt.text[:TEXT_LIMIT]
+        event.size = size_of(found)
+        event.digest = digest_of(prompt.text.strip() or bytes(content).decode(errors="replace"))
+        if prompt.sent is not None and (event.ts is None or prompt.sent < event.ts):
+            event.sent = prompt.sent
+            surely = prompt.sent + (_MINUTE if prompt.to_the_minute else 1000)
+            if event.origin == "human" and self._last_reply is not None and surely <= self._last_reply:
+                event.origin = "queued"
+        return event
+
+    def _other(self, entry: Entry, event: Event) -> Event | None:
+        handler = self._handlers.get(entry.type)
+        if handler is None:
+            self.source.unknown[entry.type or "(no type)"] += 1
+            return None
+        return handler(event, entry)
+
+    def _note(self, event: Event, entry: Entry) -> Event:
+        event.text = f"{entry.type} {entry.target_id}" if entry.target_id else entry.type
+        return event
+
+    def _session_info(self, event: Event, entry: Entry) -> Event:
+        if entry.name and entry.name.startswith("pi-workflows-"):
+            self._is("atomic")
+        event.text = f"session name {entry.name or '(cleared)'}"
+        return event
+
+    def _session_summary(self, event: Event, entry: Entry) -> Event:
+        self._is("atomic")
+        return self._note(event, entry)
+
+    def _model(self, event: Event, entry: Entry) -> Event:
+        event.kind, event.provider, event.model = "model", entry.provider, entry.model_id
+        return event
+
+    def _window(self, event: Event, entry: Entry) -> Event:
+        self._is("atomic")
+        event.kind = "model"
+        if entry.context_window:
+            event.cap, event.cap_source = entry.context_window, "recorded"
+        return event
+
+    def _thinking(self, event: Event, entry: Entry) -> Event:
+        event.text = f"thinking level {entry.thinking_level}"
+        return event
+
+    def _custom(self, event: Event, entry: Entry) -> Event:
+        name = entry.custom_type or ""
+        event.text = name
+        if name.startswith("openclaw") or name == "model-snapshot":
+            self._is("openclaw")
+        if name == "openclaw:prompt-error":
+            try:
+                event.error = _PROMPT_ERROR.decode(bytes(entry.data) or b"{}").error
+            except msgspec.DecodeError:
+                event.error = None
+            event.fault = classify(event.error)
+            self._broken = event.error
+        return event
+
+    def _custom_message(self, event: Event, entry: Entry) -> Event:
+        if bytes(entry.protected_reconciliation):  # a message that Atomic held back and delivers now
+            self._is("atomic")
+            self._prompt(event, entry.content, NO_RAW)
+            event.origin = "synthetic"
+            return event
+        if (entry.custom_type or "").startswith("openclaw"):
+            self._is("openclaw")
+        event.text = entry.custom_type
+        return event
+
+    def _compaction(self, event: Event, entry: Entry) -> Event:
+        event.kind = "compacted"
+        details = details_of(entry.details)
+        if details.strategy == VERBATIM:
+            self._is("atomic")
+            verbatim(event, details, entry.summary, entry.tokens_before)
+        else:
+            spent(summarised(event, entry.summary, entry.tokens_before), entry.usage)
+        self._count(details.strategy or "summary", event)
+        return event
+
+    def _context_compaction(self, event: Event, entry: Entry) -> Event:
+        self._is("atomic")
+        event.kind = "compacted"
+        self._count("dropped", dropped(event, entry.stats))
+        return event
+
+    def _count(self, kind: str, event: Event) -> None:
+        self._kinds[kind] = self._kinds.get(kind, 0) + 1
+        if event.outcome == "no-summary":
+            self.source.failures = "partly"
+
+    def _went_back(self, line: int, milliseconds_: int) -> None:
+        self._back.append(f"line {line}: the clock went back by {milliseconds_ / 1000:g} s; file order is kept")
+
+    def _finish(self) -> None:
+        self.source.notes.extend(self._back[:_CLOCK_NOTES])
+        if len(self._back) > _CLOCK_NOTES:
+            self.source.notes.append(f"the clock went back {len(self._back) - _CLOCK_NOTES} more times")
+        kinds = self._kinds
+        if "dropped" in kinds and VERBATIM in kinds:
+            self.source.notes.append(
+                f"{kinds['dropped']} context_compaction and {kinds[VERBATIM]} verbatim-lines records: Atomic up to"
+                " 14 July 2026 passes over the latter, later versions over the former, so what the model was shown"
+                " depends on the version that read the file"
+            )
+        elif "summary" in kinds and len(kinds) > 1:
+            self.source.notes.append(
+                f"{kinds['summary']} compaction records with a summary: Atomic passes over them, pi does not"
+            )
+
+
+def _parent(path: str | None) -> str | None:
+    """Name the session that a file continues: its id where the path ends as session files do, else the file's name."""
+    if not path:
+        return None
+    name = re.split(r"[/\\]", path)[-1]
+    match = _SESSION_FILE.search(name)
+    return match[1] if match else name.removesuffix(".jsonl")

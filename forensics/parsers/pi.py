@@ -1,0 +1,130 @@
+"""Session files of the pi family: pi v1 to v3, Atomic, OpenClaw before its database."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from forensics.events import Event
+from forensics.parse import Head, Source, parser
+from forensics.parsers._pi_diagnostics import Attempts, beside, decode, event_of
+from forensics.parsers._pi_rows import Reader
+from forensics.parsers._pi_tree import Branch, Tree
+
+HOLD_BYTES = 64 << 20
+"""Up to this size the rows of a file wait in memory until its branches are known; a larger one is read twice."""
+
+_ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "system"})
+
+
+class _Link(msgspec.Struct, gc=False, rename="camel"):
+    type: str = ""
+    id: str | None = None
+    parent_id: str | UnsetType | None = UNSET
+
+
+_LINKS = msgspec.json.Decoder(_Link)
+
+
+def _recognised(head: Head) -> bool:
+    first = head.first
+    if not isinstance(first.get("timestamp"), str):
+        return False
+    if first.get("type") == "session":
+        rest = head.objects[1:]  # pi's event stream begins with the same record; its events carry no time
+        is_ours = isinstance(first.get("id"), str) and (isinstance(first.get("cwd"), str) or bool(rest))
+        return is_ours and (not rest or any("timestamp" in one and "type" in one for one in rest))
+    return any(map(_is_message, head.objects[:4]))
+
+
+def _is_message(record: dict[str, Any]) -> bool:
+    message = record.get("message")
+    return (
+        record.get("type") == "message"
+        and isinstance(record.get("timestamp"), str)
+        and isinstance(message, dict)
+        and message.get("role") in _ROLES
+        and not record.keys() & {"parentUuid", "sessionId", "uuid"}
+    )
+
+
+@parser("pi", failures="no", when=_recognised)
+def pi(source: Source) -> Iterator[Event]:
+    """Sessions of pi, Atomic and OpenClaw (under `~/.pi`, `~/.atomic`, `~/.openclaw`), JSON lines.
+
+    The agent is told by what only it writes; where nothing does, it is pi. A file with branches gives a session per
+    branch: the live one ends with the last record, an abandoned one is named `<session>/<its last record>` and holds
+    only its own rows. A failed compaction leaves no record here (it does in the event stream), except as an empty
+    summary, as Atomic's `fresh` boundary, and in Atomic's diagnostic files beside the session, which are read too.
+    """
+    reader = Reader(source)
+    rows: Iterable[Event]
+    if source.size <= HOLD_BYTES:
+        rows = list(reader.rows(held=True))
+        abandoned = reader.abandoned()
+    else:
+        abandoned = _branches(source)
+        rows = reader.rows(held=False)
+    side_files = beside(source.path)
+    if side_files:
+        rows = _with_attempts(source, reader, rows, side_files)
+    if abandoned:
+        rows = _apart(reader, rows, abandoned)
+    yield from rows
+
+
+def _branches(source: Source) -> dict[str, Branch]:
+    """Read a large file's links alone, ahead of its rows; the second reading tells what is wrong with its lines."""
+    trees: list[Tree] = []
+    for _, link in Source(source.path).decoded(_LINKS):
+        if link.type == "session" or not trees:
+            trees.append(Tree(link.id if link.type == "session" and link.id else ""))
+        elif link.id is not None and link.id not in trees[-1]:
+            trees[-1].add(link.id, link.parent_id)
+    return {record: branch for tree in trees for record, branch in tree.abandoned().items()}
+
+
+def _with_attempts(source: Source, reader: Reader, rows: Iterable[Event], paths: list[Path]) -> Iterator[Event]:
+    """Put the failed attempts that side files tell of among the session's rows, by their times."""
+    waiting: Attempts | None = None
+    for row in rows:
+        if waiting is None:
+            waiting = Attempts(_side_events(source, reader, paths))
+        yield from waiting.before(row)
+        yield row
+    if waiting is not None:
+        yield from waiting.rest()
+
+
+def _side_events(source: Source, reader: Reader, paths: list[Path]) -> Iterator[Event]:
+    for path in paths:
+        try:
+            one = decode(path.read_bytes())
+        except (OSError, msgspec.DecodeError) as error:
+            source.notes.append(f"{path.name} beside the session cannot be read: {error}")
+            continue
+        source.companions.append(path)
+        source.failures = "partly"
+        reader.header.agent = reader.header.agent or "atomic"
+        yield event_of(one, reader.header.session or "", path)
+
+
+def _apart(reader: Reader, rows: Iterable[Event], abandoned: dict[str, Branch]) -> Iterator[Event]:
+    """Give the rows of abandoned branches their own sessions."""
+    begun: set[str] = set()
+    for row in rows:
+        branch = abandoned.get(row.record or "")
+        if branch is not None:
+            row.session = branch.session
+            if branch.session not in begun:
+                begun.add(branch.session)
+                yield Event(
+                    kind="session",
+                    session=branch.session,
+                    line=row.line,
+                    agent=reader.header.agent,
+                    parent=branch.parent,
+                )
+        yield row

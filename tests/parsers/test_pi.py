@@ -1,0 +1,457 @@
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forensics.events import Event
+from forensics.parse import NotRecognised, Source, read, recognise
+from forensics.parsers import pi as module
+from forensics.parsers._pi import NO_RAW
+from forensics.parsers._pi_prompt import prompt_of
+from forensics.parsers._pi_summary import is_hollow, shortened
+from forensics.parsers._pi_tree import Tree
+from forensics.timeline import File
+
+HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-08-01T09:00:00.000Z", "cwd": "/srv/x"}
+
+
+def _entry(record: str, parent: str | None, second: int, **fields: Any) -> dict[str, Any]:
+    time = f"2026-08-01T09:{second // 60:02}:{second % 60:02}.000Z"
+    return {"type": "message", "id": record, "parentId": parent, "timestamp": time, **fields}
+
+
+def _user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "text", "text": text}], "timestamp": 1}
+
+
+def _answer(text: str = "ok", stop: str = "stop", **fields: Any) -> dict[str, Any]:
+    usage = {"input": 10, "output": 5, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 15}
+    content = [{"type": "text", "text": text}]
+    return {"role": "assistant", "content": content, "usage": usage, "stopReason": stop, "timestamp": 1, **fields}
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def _one(rows: list[Event], line: int) -> Event:
+    (event,) = [row for row in rows if row.line == line and row.kind != "session"]
+    return event
+
+
+def test_files_of_other_formats_are_not_recognised(tmp_path: Path) -> None:
+    header = json.dumps(HEADER) + "\n"
+    others = {
+        "stream.jsonl": header + '{"type":"agent_start"}\n{"type":"turn_start"}\n',
+        "claude.jsonl": '{"type":"user","uuid":"u","parentUuid":null,"timestamp":"2026-08-01T09:00:00Z",'
+        '"sessionId":"s","message":{"role":"user","content":"x"}}\n',
+        "codex.jsonl": '{"type":"message","role":"user","timestamp":"2026-08-01T09:00:00Z","content":[]}\n',
+        "numbered.jsonl": '{"type":"session","id":7,"timestamp":"2026-08-01T09:00:00Z","cwd":"/x"}\n',
+    }
+    for name, text in others.items():
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        with suppress(NotRecognised):
+            assert recognise(path).name != "pi"
+
+
+def test_a_header_alone_is_a_session_without_rows(tmp_path: Path, events_of: Callable[[Path], list[Event]]) -> None:
+    (event,) = events_of(_write(tmp_path / "s.jsonl", [HEADER]))
+    assert (event.kind, event.session, event.line, event.ts) == ("session", "s", 1, 1785574800000)
+
+
+def test_the_tree_sample_keeps_the_abandoned_branch_apart(
+    samples: Path, file_of: Callable[[Path], File], events_of: Callable[[Path], list[Event]]
+) -> None:
+    path = samples / "parsers" / "pi.jsonl"
+    live, abandoned = file_of(path).sessions
+    assert (live.id, live.agent, live.parent, live.prompts, live.replies) == ("pi-demo", "pi", "pi-earlier", 4, 7)
+    assert (abandoned.id, abandoned.parent, abandoned.length_stops) == ("pi-demo/a0008888", "pi-demo", 1)
+    rows = events_of(path)
+    assert [row.line for row in rows if row.session == abandoned.id] == [8, 8, 9]
+    assert live.length_stops == 0
+    assert live.peak == 1500
+    assert live.errors == {"overflow": 1}
+    assert (live.cap, live.cap_source) == (16000, "error text")
+
+
+def test_the_tree_sample_reads_row_by_row(samples: Path, events_of: Callable[[Path], list[Event]]) -> None:
+    rows = events_of(samples / "parsers" / "pi.jsonl")
+    good = _one(rows, 5)
+    assert (good.stop, good.input, good.cached, good.output, good.context, good.total) == (
+        "tool",
+        900,
+        500,
+        100,
+        1500,
+        1500,
+    )
+    assert (good.record, good.ts, good.cost) == ("a0004444", 1785574807000, 0.001)
+    image = _one(rows, 10)
+    assert (image.text, image.size, image.origin) == ("Paint them blue.", 20, "human")
+    failed = _one(rows, 11)
+    assert (failed.stop, failed.fault, failed.context, failed.estimate) == ("error", "overflow", None, 18080)
+    summary = _one(rows, 13)
+    assert (summary.kind, summary.outcome, summary.before, summary.input, summary.output) == (
+        "compacted",
+        "summary",
+        15100,
+        1200,
+        300,
+    )
+    assert summary.text == "## Goal\nPaint the shelves.\n\n## Next Steps\n1. Blue paint."
+    assert (_one(rows, 15).stop, _one(rows, 15).fault) == ("empty", None)
+    refused = _one(rows, 17)
+    assert (refused.stop, refused.fault, refused.context, refused.input) == ("filtered", "refusal", None, None)
+    hollow = _one(rows, 18)
+    assert (hollow.outcome, hollow.fault, hollow.before) == ("no-summary", "empty-summary", None)
+    shell = _one(rows, 19)
+    assert (shell.kind, shell.tool, shell.code) == ("tool", "bash", 2)
+    assert (_one(rows, 21).tool, _one(rows, 21).stop) == ("edit", "error")
+    assert _one(rows, 2).model == "demo-1"
+    assert _one(rows, 12).text == "context_edit a000aaaa"
+
+
+def test_unknown_record_types_are_counted_and_hollow_summaries_make_failures_partly_visible(samples: Path) -> None:
+    source = Source(samples / "parsers" / "pi.jsonl")
+    list(read(source))
+    assert source.unknown == {"shelf_label": 1}
+    assert (source.lines, source.records, source.malformed, source.failures) == (23, 23, [], "partly")
+
+
+def test_v1_is_linear_and_sums_its_totals_from_parts(samples: Path) -> None:
+    source = Source(samples / "parsers" / "pi_v1.jsonl")
+    rows = list(read(source))
+    assert [(row.line, row.kind) for row in rows] == [
+        (1, "session"),
+        (2, "prompt"),
+        (3, "reply"),
+        (4, "tool"),
+        (5, "reply"),
+        (6, "prompt"),
+        (7, "reply"),
+        (8, "compacted"),
+        (9, "reply"),
+    ]
+    assert rows[0].parent == "pi-older"
+    assert (rows[2].context, rows[2].total, rows[2].record) == (2916, None, None)
+    assert (rows[4].stop, rows[4].fault, rows[4].error, rows[4].context) == (
+        "aborted",
+        None,
+        "Request was aborted.",
+        None,
+    )
+    died = rows[6]
+    assert (died.stop, died.fault, died.input, died.context) == ("error", "transport", 41605, 41615)
+    assert source.failures is None
+    assert source.notes == []
+
+
+def test_openclaw_is_told_by_its_own_rows_and_machines_are_not_people(
+    samples: Path, file_of: Callable[[Path], File], events_of: Callable[[Path], list[Event]]
+) -> None:
+    path = samples / "parsers" / "pi_openclaw.jsonl"
+    (session,) = file_of(path).sessions
+    assert (session.agent, session.prompts, session.replies, session.aborted) == ("openclaw", 2, 5, 1)
+    rows = events_of(path)
+    first = _one(rows, 3)
+    assert (first.text, first.origin, first.sent) == ("Water the plants.", "human", 1773000000000)
+    queued = _one(rows, 8)
+    assert (queued.text, queued.origin, queued.sent) == ("and the ferns?", "queued", 1773000180000)
+    assert [_one(rows, line).origin for line in (10, 16, 18)] == ["synthetic", "human", "synthetic"]
+    assert [(_one(rows, line).kind, _one(rows, line).text) for line in (12, 15)] == [
+        ("note", "not a model's reply (delivery-mirror)"),
+        ("note", "not a model's reply (cli notice)"),
+    ]
+
+
+def test_openclaw_rows_say_why_a_reply_was_cut_and_which_summary_is_none(
+    samples: Path, events_of: Callable[[Path], list[Event]]
+) -> None:
+    rows = events_of(samples / "parsers" / "pi_openclaw.jsonl")
+    assert (_one(rows, 6).stop, _one(rows, 6).fault, _one(rows, 6).context) == ("error", "overflow", None)
+    assert (_one(rows, 7).outcome, _one(rows, 7).before) == ("summary", None)
+    assert (_one(rows, 13).kind, _one(rows, 13).fault) == ("note", "transport")
+    assert (_one(rows, 14).stop, _one(rows, 14).fault) == ("aborted", "transport")
+    assert (_one(rows, 17).outcome, _one(rows, 17).fault, _one(rows, 17).before) == (
+        "no-summary",
+        "empty-summary",
+        4000,
+    )
+
+
+def test_atomic_drops_without_a_summary_by_design_and_its_fresh_rung_discards(samples: Path) -> None:
+    source = Source(samples / "parsers" / "pi_atomic.jsonl")
+    rows = list(read(source))
+    assert rows[0].agent == "atomic"
+    assert (_one(rows, 4).fault, _one(rows, 4).api) == ("output-budget", "openai-responses")
+    compactions = [(row.line, row.outcome, row.before, row.after) for row in rows if row.kind == "compacted"]
+    assert compactions == [
+        (5, "dropped", 267000, 131000),
+        (10, "summary", 250000, 120000),
+        (13, "no-summary", 250000, 20),
+    ]
+    assert "the conversation was discarded" in (_one(rows, 13).text or "")
+    assert (_one(rows, 9).cap, _one(rows, 9).cap_source) == (272000, "recorded")
+    assert source.failures == "partly"
+    assert source.notes == [
+        "1 context_compaction and 2 verbatim-lines records: Atomic up to 14 July 2026 passes over the latter, later"
+        " versions over the former, so what the model was shown depends on the version that read the file"
+    ]
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_large_file_read_twice_gives_the_same_rows(
+    samples: Path, held: bool, monkeypatch: pytest.MonkeyPatch, file_of: Callable[[Path], File]
+) -> None:
+    if not held:
+        monkeypatch.setattr(module, "HOLD_BYTES", 0)
+    for name in ("pi", "pi_v1", "pi_openclaw", "pi_atomic"):
+        sessions = file_of(samples / "parsers" / f"{name}.jsonl").sessions
+        assert [(one.id, one.agent, one.parent, one.prompts, one.replies) for one in sessions] == {
+            "pi": [("pi-demo", "pi", "pi-earlier", 4, 7), ("pi-demo/a0008888", "pi", "pi-demo", 1, 1)],
+            "pi_v1": [("pi-old", "pi", "pi-older", 2, 4)],
+            "pi_openclaw": [("claw-demo", "openclaw", None, 2, 5)],
+            "pi_atomic": [("atomic-demo", "atomic", None, 3, 4)],
+        }[name]
+
+
+def test_order_is_the_files_own_and_a_clock_set_back_is_told(tmp_path: Path) -> None:
+    rows = [HEADER, _entry("a", None, 90, message=_user("x")), _entry("b", "a", 30, message=_answer())]
+    source = Source(_write(tmp_path / "s.jsonl", rows))
+    assert [event.line for event in read(source)] == [1, 2, 3]
+    assert source.notes == ["line 3: the clock went back by 60 s; file order is kept"]
+
+
+def test_a_repeated_record_counts_once(tmp_path: Path) -> None:
+    entry = _entry("a", None, 1, message=_user("x"))
+    source = Source(_write(tmp_path / "s.jsonl", [HEADER, entry, entry, HEADER]))
+    assert [event.line for event in read(source)] == [1, 2]
+    assert source.duplicates == 2
+
+
+def test_two_sessions_in_one_file_stay_two(tmp_path: Path, file_of: Callable[[Path], File]) -> None:
+    rows = [
+        HEADER,
+        _entry("a", None, 1, message=_user("x")),
+        {**HEADER, "id": "t"},
+        _entry("b", None, 1, message=_user("y")),
+    ]
+    assert [(one.id, one.prompts) for one in file_of(_write(tmp_path / "s.jsonl", rows)).sessions] == [
+        ("s", 1),
+        ("t", 1),
+    ]
+
+
+def test_a_file_without_its_header_is_named_after_itself(tmp_path: Path) -> None:
+    source = Source(_write(tmp_path / "lost.jsonl", [_entry("a", None, 1, message=_user("x"))]))
+    assert [(event.kind, event.session) for event in read(source)] == [("session", "lost"), ("prompt", "lost")]
+    assert source.notes == ["line 1: the file does not begin with a session record; its name is taken"]
+
+
+def test_a_lost_parent_does_not_split_the_session(tmp_path: Path, file_of: Callable[[Path], File]) -> None:
+    path = tmp_path / "s.jsonl"
+    lines = [
+        HEADER,
+        _entry("a", None, 1, message=_user("x")),
+        _entry("b", "a", 2),
+        _entry("c", "b", 3, message=_answer()),
+    ]
+    text = [json.dumps(line) for line in lines]
+    text[2] = text[2][:40]
+    path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    (session,) = file_of(path).sessions
+    assert (session.prompts, session.replies) == (1, 1)
+
+
+def test_an_entry_that_openclaw_appended_outside_the_tree_stays_in_its_place(
+    tmp_path: Path, file_of: Callable[[Path], File]
+) -> None:
+    injected = _entry("x", None, 2, message=_answer(model="gateway-injected"))
+    del injected["parentId"]
+    rows = [HEADER, _entry("a", None, 1, message=_user("x")), injected, _entry("b", "a", 3, message=_answer())]
+    sessions = file_of(_write(tmp_path / "s.jsonl", rows)).sessions
+    assert [one.id for one in sessions] == ["s"]
+    assert (sessions[0].replies, sessions[0].agent) == (1, "openclaw")
+
+
+BAD_LINES: list[tuple[str, bytes, str, bool]] = [
+    ("torn", b'{"type":"message","id":"t","mess', "torn or broken JSON", False),
+    ("nul", b'\0\0{"type":"label","id":"n","parentId":"a","timestamp":"2026-08-01T09:00:02Z"}', "NUL bytes", True),
+    ("text", b"\x1b[0mnot a record", "not JSON", False),
+    ("utf8", b'{"type":"label","id":"n","parentId":"a","label":"\xff\xfe"}', "invalid UTF-8", True),
+    ("nan", b'{"type":"compaction","id":"n","parentId":"a","summary":"s","tokensBefore":NaN}', "NaN or Infinity", True),
+    (
+        "two",
+        b'{"type":"label","id":"n","parentId":"a"}{"type":"label","id":"o","parentId":"n"}',
+        "several records",
+        True,
+    ),
+    ("surrogate", b'{"type":"label","id":"n","parentId":"a","label":"\\ud800"}', "lone surrogate", True),
+    ("deep", b'{"type":"custom","data":' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested too deeply", False),
+    ("array", b"[1,2]", "not a JSON object", False),
+]
+
+
+@pytest.mark.parametrize(("name", "bad", "reason", "salvaged"), BAD_LINES, ids=[row[0] for row in BAD_LINES])
+def test_a_bad_line_costs_itself_at_most(tmp_path: Path, name: str, bad: bytes, reason: str, salvaged: bool) -> None:
+    before = [json.dumps(HEADER).encode(), json.dumps(_entry("a", None, 1, message=_user("x"))).encode()]
+    after = [json.dumps(_entry("b", "a", 3, message=_answer())).encode()]
+    path = tmp_path / f"{name}.jsonl"
+    path.write_bytes(b"\n".join([*before, bad, *after]) + b"\n")
+    source = Source(path)
+    rows = [event for event in read(source) if event.line in {2, 4}]
+    assert [(event.line, event.kind) for event in rows] == [(2, "prompt"), (4, "reply")]
+    (one,) = source.malformed
+    assert (one.line, one.offset, one.salvaged) == (3, sum(len(line) + 1 for line in before), salvaged)
+    assert reason in one.reason
+
+
+def test_a_field_of_an_unexpected_shape_costs_the_field_not_the_record(
+    tmp_path: Path, events_of: Callable[[Path], list[Event]]
+) -> None:
+    answer = _answer(model=["m"])
+    answer["usage"] = {"input": "12", "output": 3.0, "cacheRead": None, "cost": "free"}
+    rows = [HEADER, {**_entry("a", None, 1, message=answer), "details": 7}]
+    event = events_of(_write(tmp_path / "s.jsonl", rows))[1]
+    assert (event.kind, event.input, event.output, event.cached, event.context, event.model) == (
+        "reply",
+        12,
+        3,
+        None,
+        15,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "stop"),
+    [
+        (None, "empty"),
+        ([], "empty"),
+        ("words", "done"),
+        ([{"type": "text", "text": " \n"}], "empty"),
+        ([{"type": "thinking", "thinking": "hm"}], "empty"),
+        ([{"type": "toolCall", "name": "x", "arguments": {}}], "done"),
+        ([{"type": "chart"}], "done"),
+        ([7], "done"),
+    ],
+)
+def test_a_reply_is_empty_when_a_person_sees_nothing(
+    tmp_path: Path, events_of: Callable[[Path], list[Event]], content: Any, stop: str
+) -> None:
+    rows = [HEADER, _entry("a", None, 1, message=_answer(content=content))]
+    assert events_of(_write(tmp_path / "s.jsonl", rows))[1].stop == stop
+
+
+def test_a_reply_of_thoughts_alone_that_was_cut_is_a_length_stop(
+    tmp_path: Path, events_of: Callable[[Path], list[Event]]
+) -> None:
+    answer = _answer(stop="length", content=[{"type": "thinking", "thinking": "hm"}])
+    assert events_of(_write(tmp_path / "s.jsonl", [HEADER, _entry("a", None, 1, message=answer)]))[1].stop == "length"
+
+
+def test_a_stop_reason_that_says_nothing_stays_unknown(
+    tmp_path: Path, events_of: Callable[[Path], list[Event]]
+) -> None:
+    rows = [HEADER, _entry("a", None, 1, message=_answer(stop="deferred"))]
+    assert events_of(_write(tmp_path / "s.jsonl", rows))[1].stop is None
+
+
+def test_an_atomic_workflow_writes_its_own_prompts(tmp_path: Path, events_of: Callable[[Path], list[Event]]) -> None:
+    header = {**HEADER, "internal": True, "workflow": {"runId": "r", "stageId": "s", "stageName": "n"}}
+    rows = events_of(_write(tmp_path / "s.jsonl", [header, _entry("a", None, 1, message=_user("do it"))]))
+    assert (rows[0].agent, rows[1].origin) == ("atomic", "synthetic")
+
+
+def test_atomic_without_a_compaction_is_told_by_its_tools(tmp_path: Path, file_of: Callable[[Path], File]) -> None:
+    result = {
+        "role": "toolResult",
+        "toolName": "bash",
+        "content": [],
+        "details": {"timeoutSeconds": 300, "wallTimeMs": 9},
+    }
+    rows = [HEADER, _entry("a", None, 1, message=_answer()), _entry("b", "a", 2, message=result)]
+    assert file_of(_write(tmp_path / "s.jsonl", rows)).sessions[0].agent == "atomic"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "origin"),
+    [
+        ("continue", "continue", "human"),
+        ("[1] is not a time", "[1] is not a time", "human"),
+        ("[Telegram Ada id:7 +5m 2026-01-05 20:04 UTC] hi", "hi", "human"),
+        ("System: [2026-01-05 20:04:00 UTC] Node connected\n\nhi", "hi", "human"),
+        (
+            "System: [2026-01-05 20:04:00 UTC] Node connected",
+            "System: [2026-01-05 20:04:00 UTC] Node connected",
+            "synthetic",
+        ),
+        ("[Queued messages while agent was busy]\n\n---\nQueued #1\nhi", None, "queued"),
+        ("[cron:7 report] write it", None, "synthetic"),
+    ],
+)
+def test_the_wrapping_comes_off_a_prompt(text: str, words: str | None, origin: str) -> None:
+    prompt = prompt_of(text, NO_RAW)
+    assert (prompt.text, prompt.origin) == (text if words is None else words, origin)
+
+
+def test_a_time_in_a_zone_known_by_name_alone_is_not_guessed() -> None:
+    assert prompt_of("[Sun 2026-03-08 20:00 CST] hi", NO_RAW).sent is None
+    assert prompt_of("[Sun 2026-03-08 20:00 GMT-5] hi", NO_RAW).sent == 1773018000000
+
+
+def test_a_skeleton_is_no_summary_and_words_are_one() -> None:
+    assert is_hollow("")
+    assert is_hollow("## Decisions\nNo prior history.\n\n## Open TODOs\nNone.\n- (none)\n1. N/A")
+    assert is_hollow("(No conversation provided to summarize)")
+    assert not is_hollow("## Decisions\nNone of the shelves is painted.")
+    assert not is_hollow(
+        "None so far, but the summary unavailable due to context limits is a phrase I quote.\nReal words"
+    )
+
+
+def test_a_long_summary_keeps_its_ends_and_the_headings_between() -> None:
+    text = "a" * 500 + "\n## Next Steps\n" + "b" * 500 + "\n<read-files>\n/x\n</read-files>"
+    assert shortened(text) == "a" * 400 + "\n…\n## Next Steps\n…\n" + "b" * 400
+
+
+def test_an_entry_shared_by_two_abandoned_branches_is_counted_once() -> None:
+    tree = Tree("s")
+    for record, parent in (("a", None), ("b", "a"), ("c", "b"), ("d", "b"), ("e", "a")):
+        tree.add(record, parent)
+    assert {record: tuple(branch) for record, branch in tree.abandoned().items()} == {
+        "b": ("s/d", "s"),
+        "c": ("s/c", "s/d"),
+        "d": ("s/d", "s"),
+    }
+
+
+def test_a_linear_session_has_no_branches() -> None:
+    tree = Tree("s")
+    tree.add("a", None)
+    tree.add("b", "a")
+    assert not tree.forked
+    assert tree.abandoned() == {}
+
+
+@settings(max_examples=60, deadline=None)
+@given(cut=st.integers(0, 6900), junk=st.binary(max_size=30))
+def test_hostile_bytes_never_raise_and_the_rest_is_read(
+    cut: int, junk: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data = (Path(__file__).parents[2] / "samples" / "parsers" / "pi.jsonl").read_bytes()
+    path = tmp_path_factory.mktemp("hostile") / "s.jsonl"
+    path.write_bytes(data[:cut] + junk + data[cut:])
+    try:
+        rows = list(read(Source(path)))
+    except NotRecognised:
+        assert cut < 900
+        return
+    assert sum(row.kind == "compacted" for row in rows) >= 1
