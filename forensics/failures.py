@@ -1,9 +1,22 @@
-"""Failed replies: what broke, what came next, and how long it took until someone or something went on."""
+"""Failed replies and broken-off work: what broke, what came next, and who got it going again."""
 
-from typing import NamedTuple
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from forensics.events import GOOD_STOPS, Event
 from forensics.timeline import Session
+
+Follower = Literal["agent", "person", "nothing", "unknown"]
+"""Who acts after a failure: the agent by itself, a person's prompt, nothing to the session's end."""
+
+BreakKind = Literal["error", "length", "empty", "filtered", "idle"]
+"""How work broke off: by a failed, cut, empty or filtered reply, or `idle` after a compaction in mid-work."""
+
+_KINDS: dict[str, BreakKind] = {"error": "error", "length": "length", "empty": "empty", "filtered": "filtered"}
+_HEARTBEAT = re.compile(r"\bheartbeat|\bcron\b", re.IGNORECASE)
+_ANNOUNCED = "recovery ended:"
+_TOGETHER_MS = 60_000
 
 
 class Failure(NamedTuple):
@@ -17,6 +30,51 @@ class Failure(NamedTuple):
     next: Event | None
     """The next reply or prompt; `None` at the end of the session."""
 
+    @property
+    def followed(self) -> Follower:
+        """Who took it up next."""
+        return _follower(self.next)
+
+
+class Break(NamedTuple):
+    """Work that broke off with nothing automatic to take it up, and the person's prompt that came next."""
+
+    kind: BreakKind
+    row: Event
+    """The reply that failed; for `idle` the compaction after which nothing came."""
+    asked: tuple[Event, ...]
+    """The person's prompts since work last ended well, oldest first: what the broken work was for."""
+    compactions: tuple[Event, ...]
+    """The compaction directly before a failed reply, then the last one after it: a row each."""
+    compacted: bool
+    """A compaction that came after the failure (or is the break itself) cut the context down."""
+    announced: bool
+    """The recovery itself said that it ended; the provider's error text alone is no announcement."""
+    last: Event
+    """The last row before the prompt that says when anything happened."""
+    prompt: Event | None
+    """The person's prompt; `None` when the session ends here."""
+    answer: Event | None
+    """The reply to that prompt: the first good one before the person wrote again, else the first one."""
+
+    @property
+    def resumed(self) -> bool:
+        """Whether a good reply followed the person's prompt."""
+        return self.answer is not None and self.answer.stop in GOOD_STOPS
+
+    @property
+    def cause(self) -> str:
+        """The fault class of a failed reply, else how it ended."""
+        return (self.row.fault or "unknown") if self.kind == "error" else self.kind
+
+    @property
+    def waited(self) -> float | None:
+        """Seconds between the break and the person's prompt; `None` where a time is missing or the clock went back."""
+        if self.prompt is None or self.prompt.ts is None or self.row.ts is None:
+            return None
+        seconds = (self.prompt.ts - self.row.ts) / 1000
+        return seconds if seconds >= 0 else None
+
 
 def failures(session: Session) -> list[Failure]:
     """Give every reply of the session that ended in an error, a cut, nothing, or by the person's own abort."""
@@ -25,6 +83,171 @@ def failures(session: Session) -> list[Failure]:
     for index, event in enumerate(events):
         if event.kind != "reply" or event.stop in GOOD_STOPS or event.stop is None:
             continue
-        end = next((i for i in range(index + 1, len(events)) if events[i].kind in {"reply", "prompt"}), len(events))
+        end = _next_turn(events, index)
         found.append(Failure(index, event, tuple(events[index + 1 : end]), events[end] if end < len(events) else None))
     return found
+
+
+def follower(session: Session, at: int) -> Follower:
+    """Say who took up after the row at position `at` of `Session.events`."""
+    end = _next_turn(session.events, at)
+    return _follower(session.events[end] if end < len(session.events) else None)
+
+
+def _next_turn(events: Sequence[Event], at: int) -> int:
+    return next((i for i in range(at + 1, len(events)) if events[i].kind in {"reply", "prompt"}), len(events))
+
+
+def _follower(event: Event | None) -> Follower:
+    if event is None:
+        return "nothing"
+    if event.kind == "reply" or event.origin in {"synthetic", "replay", "queued"}:
+        return "agent"
+    return "person" if event.origin == "human" else "unknown"
+
+
+def breaks(session: Session) -> list[Break]:
+    """Give every place where the agent left a person's work unfinished, up to the person's next prompt.
+
+    Not a break: a reply that ended well, one that the person aborted, work that a heartbeat or timer asked for, and
+    a prompt that came while a compaction was still running.
+    """
+    turns = list(_turns(session.events))
+    answers = _answers(turns)
+    found: list[Break] = []
+    asked: list[Event] = []
+    for index, turn in enumerate(turns):
+        if turn.prompt is not None:
+            asked.append(turn.prompt)
+        following = turns[index + 1] if index + 1 < len(turns) else None
+        one = _break(turn, tuple(asked), following, answers[index + 1] if following else None)
+        if one is not None:
+            found.append(one)
+        elif turn.reply is not None and turn.reply.stop == "done":
+            asked.clear()
+    return found
+
+
+class _Turn:
+    """A person's prompt and the state of things when the person's next one came; heartbeats are left out."""
+
+    def __init__(self, prompt: Event | None) -> None:
+        self.prompt = prompt
+        self.first: Event | None = None
+        self.good: Event | None = None
+        self.reply: Event | None = None
+        self.before: Event | None = None
+        self.after: list[Event] = []
+        self.opening: str | None = None
+        self.foreign = False
+        self.announced = False
+        self.last = prompt
+
+    @property
+    def running(self) -> bool:
+        return bool(self.after) and self.after[-1].kind == "compact"
+
+    def add(self, event: Event) -> None:
+        if event.ts is not None or self.last is None:
+            self.last = event
+        if event.kind == "reply":
+            self._reply(event)
+        elif event.kind == "prompt":
+            self._prompt(event)
+        elif event.kind in {"compact", "compacted"}:
+            self._compaction(event)
+        elif event.kind == "note" and event.text is not None and event.text.startswith(_ANNOUNCED):
+            self.announced = True
+
+    def _reply(self, event: Event) -> None:
+        self.first = self.first or event
+        if self.good is None and event.stop in GOOD_STOPS:
+            self.good = event
+        self.before = self.after[-1] if self.after else None
+        self.after = []
+        self.reply = event
+        self.announced = False
+
+    def _prompt(self, event: Event) -> None:
+        """Work that a program asked for, of its own accord, does not become the person's when it fails."""
+        if event.origin == "synthetic" and not self.after:
+            self.foreign = self.foreign or self.reply is None or self.reply.stop == "done"
+        elif event.origin not in {"synthetic", "replay"}:
+            self.foreign = False
+
+    def _compaction(self, event: Event) -> None:
+        self.opening = self.opening or event.kind
+        if event.kind == "compacted" and self.running:
+            self.after[-1] = event
+        else:
+            self.after.append(event)
+        if event.kind == "compacted" and event.error is not None and event.will_retry is False:
+            self.announced = True
+
+
+def _turns(events: Sequence[Event]) -> Iterator[_Turn]:
+    turn = _Turn(None)
+    skipping = False
+    for event in events:
+        if event.kind == "prompt":
+            skipping = event.origin == "synthetic" and _HEARTBEAT.search(event.text or "") is not None
+            if event.origin == "human":
+                yield turn
+                turn = _Turn(event)
+                continue
+        if not skipping:
+            turn.add(event)
+    yield turn
+
+
+def _answers(turns: Sequence[_Turn]) -> list[Event | None]:
+    """Give the reply to each turn's prompt; prompts sent together share the reply to the last of them."""
+    answers: list[Event | None] = []
+    later: Event | None = None
+    following: _Turn | None = None
+    for turn in reversed(turns):
+        shared = later if following is not None and _together(turn.prompt, following.prompt) else None
+        later, following = turn.good or turn.first or shared, turn
+        answers.append(later)
+    return answers[::-1]
+
+
+def _together(one: Event | None, other: Event | None) -> bool:
+    if one is None or other is None or one.ts is None or other.ts is None:
+        return False
+    return 0 <= other.ts - one.ts <= _TOGETHER_MS
+
+
+def _break(turn: _Turn, asked: tuple[Event, ...], following: _Turn | None, answer: Event | None) -> Break | None:
+    reply = turn.reply
+    row = turn.after[-1] if turn.after else None
+    if turn.foreign or (following is not None and turn.running and following.opening == "compacted"):
+        return None
+    if row is not None and row.outcome == "aborted":
+        return None
+    if reply is not None and reply.stop in _KINDS and reply.fault != "cancelled":
+        kind, broken = _KINDS[reply.stop], reply
+        around = [one for one in (turn.before, row) if one is not None]
+    elif row is not None and _fell_idle(turn, row):
+        kind, broken, around = "idle", row, []
+    else:
+        return None
+    return Break(
+        kind=kind,
+        row=broken,
+        asked=asked,
+        compactions=tuple(around),
+        compacted=any(one.outcome in {"summary", "dropped"} for one in turn.after),
+        announced=turn.announced,
+        last=turn.last or broken,
+        prompt=following.prompt if following is not None else None,
+        answer=answer,
+    )
+
+
+def _fell_idle(turn: _Turn, row: Event) -> bool:
+    if row.kind == "compact" or row.outcome == "skipped":
+        return False
+    if turn.reply is None:
+        return turn.prompt is not None and row.trigger != "manual"
+    return turn.reply.stop == "tool"

@@ -1,0 +1,145 @@
+"""Tell a message that only gets an agent going again from one that brings new work."""
+
+import re
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+from forensics.detect import Confidence
+from forensics.detectors import _words
+from forensics.events import Event
+from forensics.failures import Break
+
+_LOWER: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
+_LONG = 80
+_SHORT_WORDS = 8
+_SHORT_UNSPACED = 12
+_ASIDE = re.compile(r"^\s*(?:\[[^\]\n]{0,80}\]\s*)+")
+_NOT_WORDS = re.compile(r"[\W_]+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+
+
+class Message(NamedTuple):
+    """How sure it is that a message brings no new work, and what shows it."""
+
+    confidence: Confidence
+    why: str
+
+
+def judge(one: Break) -> Message | None:
+    """Judge the prompt after a break; `None`: it brings new work, or was sent before the break."""
+    found = _judged(one)
+    if found is not None and one.kind == "idle" and one.row.trigger == "manual":
+        return found._replace(confidence=_LOWER[found.confidence])
+    return found
+
+
+def _judged(one: Break) -> Message | None:
+    prompt = one.prompt
+    if prompt is None or _sent_before(prompt, one.row):
+        return None
+    repeated = any(_repeats(prompt, earlier) for earlier in one.asked)
+    said = None if prompt.text is None else wording(prompt.text)
+    if said is not None and said.confidence == "high":
+        return said
+    if repeated:
+        return Message("high", "the same message again")
+    if _after_idle_compaction(one):
+        long = len(prompt.text or "") > _LONG or (prompt.size or 0) > _LONG
+        return Message("low" if long else "medium", "the agent had fallen idle after a compaction")
+    return said
+
+
+def wording(text: str) -> Message | None:
+    """Judge the words alone: a word of continuing (high), a nudge (medium), one word or so (low)."""
+    command = text.lstrip().startswith(("/", "!"))
+    plain = _plain(_ASIDE.sub("", text))
+    if not plain:
+        return None if command or not text.strip() else Message("medium", "no words at all")
+    if len(plain) > _LONG:
+        return None
+    left, resumes, nudges = _stripped(plain)
+    if not left and resumes:
+        return Message("high", "a word of continuing")
+    if command:
+        return None
+    if not left:
+        return Message("medium", "a nudge without an instruction") if nudges else None
+    if _is_one_word(plain) and not _spaced("REFUSAL").fullmatch(plain):
+        return Message("low", "a single word")
+    if _begins_with_resume(plain) and _is_short(plain) and not _contrast().search(plain):
+        return Message("low", "begins with a word of continuing")
+    return None
+
+
+def _sent_before(prompt: Event, row: Event) -> bool:
+    return prompt.sent is not None and row.ts is not None and prompt.sent < row.ts
+
+
+def _after_idle_compaction(one: Break) -> bool:
+    return one.kind == "idle" or (one.compacted and one.kind == "error")
+
+
+def _repeats(prompt: Event, earlier: Event) -> bool:
+    if prompt.digest is not None and earlier.digest is not None:
+        return prompt.digest == earlier.digest
+    if not (prompt.text or "").strip() or prompt.size != earlier.size:
+        return False
+    return prompt.text == earlier.text
+
+
+def _plain(text: str) -> str:
+    """Give the words alone: no case, accents, punctuation or emoji; one space between words."""
+    shortened = text[: 4 * _LONG].replace("'", "").replace("\u2019", "")
+    decomposed = unicodedata.normalize("NFKD", shortened.casefold())
+    bare = "".join(mark for mark in decomposed if unicodedata.category(mark) not in {"Mn", "Cf"})
+    return _NOT_WORDS.sub(" ", unicodedata.normalize("NFC", bare)).strip()
+
+
+def _stripped(plain: str) -> tuple[str, int, int]:
+    """Take every known phrase out; give what is left, and how many words of continuing and nudges there were."""
+    left, resumes = plain, 0
+    for pattern in (_spaced("RESUME"), _unspaced("RESUME_UNSPACED")):
+        left, found = pattern.subn(" ", left)
+        resumes += found
+    nudges = 0
+    for pattern in (_spaced("NUDGE"), _unspaced("NUDGE_UNSPACED")):
+        left, found = pattern.subn(" ", left)
+        nudges += found
+    for pattern in (_spaced("FILLER"), _unspaced("FILLER_UNSPACED")):
+        left = pattern.sub(" ", left)
+    return left.strip(), resumes, nudges
+
+
+def _is_one_word(plain: str) -> bool:
+    return " " not in plain and len(plain) <= (4 if _UNSPACED.search(plain) else 15)
+
+
+def _is_short(plain: str) -> bool:
+    if _UNSPACED.search(plain):
+        return len(plain.replace(" ", "")) <= _SHORT_UNSPACED
+    return len(plain.split()) <= _SHORT_WORDS
+
+
+def _begins_with_resume(plain: str) -> bool:
+    return any(pattern.match(plain) for pattern in (_spaced("RESUME"), _unspaced("RESUME_UNSPACED")))
+
+
+def _phrases(name: str) -> str:
+    listed = {_plain(phrase) for phrase in getattr(_words, name).replace("\n", "|").split("|")}
+    return "|".join(re.escape(phrase) for phrase in sorted(listed - {""}, key=lambda phrase: (-len(phrase), phrase)))
+
+
+@cache
+def _spaced(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{_phrases(name)})(?!\w)")
+
+
+@cache
+def _unspaced(name: str) -> re.Pattern[str]:
+    return re.compile(_phrases(name))
+
+
+@cache
+def _contrast() -> re.Pattern[str]:
+    return re.compile(f"{_spaced('CONTRAST').pattern}|{_phrases('CONTRAST_UNSPACED')}")

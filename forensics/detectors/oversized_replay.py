@@ -1,0 +1,131 @@
+"""The oversized-replay detector."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from forensics import faults
+from forensics.detect import Claim, Confidence, Measure, detector
+from forensics.events import GOOD_STOPS, Event
+from forensics.timeline import Session
+
+_CHARACTERS_PER_TOKEN = 4
+_MS_PER_HOUR = 3_600_000
+
+
+class _Loop(NamedTuple):
+    """Replays of one message without a good reply between, and the rows that they cost."""
+
+    replays: list[Event]
+    rows: list[Event]
+    """Compactions' ends and failed replies from the first failure before the first replay to the last row."""
+
+
+@detector("error", per="session")
+def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
+    """Find a message that the agent sends again after every compaction although it cannot fit.
+
+    Why it is bad: each round pays for a summary and a refused request and leaves things as they were; nothing but a
+    person or an empty account ends it.
+
+    How it decides. The agent's own replays of the same message (equal content) with no good reply between them, at
+    least `replays` of them: one finding for the whole loop. A single replay is enough where the message's own size,
+    estimated as characters / 4, exceeds the context window. Where the file does not hold the whole text, or names no
+    window, whether the message alone is too large is undetermined (`oversized` null), and said so.
+
+    It stays quiet when the replay after a compaction got a good reply, which is how a replay should end.
+
+    Measures: `replays`; `compactions` in the loop; `cost` in US dollars as recorded, of its compactions and failed
+    replies (null: not recorded); `hours` from the first to the last row; `tokens` of the message, estimated; `cap`,
+    the context window in tokens; `oversized`, yes or no; `refused`, the most tokens that an overflow error names.
+    """
+    for loop in _loops(session.events):
+        claim = _claim(session, loop)
+        if len(loop.replays) >= replays or claim.measures["oversized"].value == "yes":
+            yield claim
+
+
+def _loops(events: list[Event]) -> Iterator[_Loop]:
+    loop = _Loop([], [])
+    for event in events:
+        if event.kind == "prompt":
+            if loop.replays and not (event.origin == "replay" and _same(event, loop.replays[0])):
+                yield loop
+                loop = _Loop([], [])
+            if event.origin == "replay":
+                loop.replays.append(event)
+            elif event.origin == "human":
+                loop = _Loop([], [])
+        elif event.kind == "compacted" or (event.kind == "reply" and event.stop == "error"):
+            loop.rows.append(event)
+        elif event.kind == "reply" and event.stop in GOOD_STOPS:
+            if loop.replays and any(row.kind == "reply" and row.seq > loop.replays[0].seq for row in loop.rows):
+                yield loop
+            loop = _Loop([], [])
+    if loop.replays:
+        yield loop
+
+
+def _same(one: Event, other: Event) -> bool:
+    if one.digest is not None and other.digest is not None:
+        return one.digest == other.digest
+    return one.text is not None and (one.text, one.size) == (other.text, other.size)
+
+
+def _claim(session: Session, loop: _Loop) -> Claim:
+    count = len(loop.replays)
+    compactions = [row for row in loop.rows if row.kind == "compacted"]
+    costs = [row.cost for row in loop.rows if row.cost is not None]
+    cost = sum(costs) if costs else None
+    rows = sorted((*loop.replays, *loop.rows), key=lambda row: row.seq)
+    times = [row.ts for row in rows if row.ts is not None]
+    hours = (max(times) - min(times)) / _MS_PER_HOUR if times else None
+    tokens = _tokens(loop.replays)
+    oversized = None if tokens is None or session.cap is None else "yes" if tokens > session.cap else "no"
+    refused = [used for row in loop.rows if row.kind == "reply" and (used := _refused(row)) is not None]
+    return Claim(
+        message=_sentence(count, len(compactions), hours, cost, oversized),
+        evidence=_ends(loop, rows),
+        confidence=_confidence(count, oversized),
+        key=loop.replays[0].record,
+        measures={
+            "replays": Measure(count, "observed"),
+            "compactions": Measure(len(compactions), "observed"),
+            "cost": Measure(cost, "observed"),
+            "hours": Measure(None if hours is None else round(hours, 4), "derived"),
+            "tokens": Measure(tokens, "inferred"),
+            "cap": Measure(session.cap, "observed"),
+            "oversized": Measure(oversized, "inferred"),
+            "refused": Measure(max(refused, default=None), "observed"),
+        },
+    )
+
+
+def _ends(loop: _Loop, rows: list[Event]) -> tuple[Event, ...]:
+    """Give the rows that show the loop: its first, the first and last replay, its last."""
+    shown = (rows[0], loop.replays[0], loop.replays[-1], rows[-1])
+    return tuple({row.seq: row for row in shown}.values())
+
+
+def _tokens(replays: list[Event]) -> int | None:
+    sizes = [row.size for row in replays if row.size is not None]
+    return max(sizes) // _CHARACTERS_PER_TOKEN if sizes else None
+
+
+def _refused(reply: Event) -> int | None:
+    return reply.estimate if reply.estimate is not None else faults.window(reply.error or "").used
+
+
+def _confidence(count: int, oversized: str | None) -> Confidence:
+    return "high" if oversized == "yes" or count > 2 else "medium"
+
+
+def _sentence(count: int, compactions: int, hours: float | None, cost: float | None, oversized: str | None) -> str:
+    size = {
+        "yes": "it alone exceeds the context window",
+        "no": "it alone would fit the context window",
+        None: "whether it alone exceeds the context window is undetermined",
+    }[oversized]
+    span = "" if hours is None else f" over {hours:,.1f} h"
+    paid = "" if cost is None else f", ${cost:,.2f}"
+    times = "once" if count == 1 else f"{count:,} times"
+    return f"the same message was sent again {times}, {compactions:,} compactions{span}{paid}, no good reply; {size}"

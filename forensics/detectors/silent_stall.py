@@ -1,0 +1,71 @@
+"""The silent-stall detector."""
+
+from collections.abc import Iterator
+
+from forensics.detect import Claim, Measure, Severity, detector
+from forensics.detectors._messages import judge
+from forensics.failures import Break, breaks
+from forensics.timeline import File, Session
+
+_OWN_FAULTS = frozenset({"overflow", "output-budget", "truncated-summary", "empty-summary"})
+
+
+@detector("error", per="file")
+def silent_stall(file: File, *, idle: int = 1800) -> Iterator[Claim]:
+    """Find work that broke off and was followed by nothing: no retry, no reply, no word that it is over.
+
+    Why it is bad: the agent looks as if it were working or done, and the work is lost unless somebody looks.
+
+    How it decides. A reply failed or was cut, or a compaction in mid-work was followed by no reply, and then either
+    nothing happened for `idle` seconds until a person came back with new work, or the session ends there and its last
+    row is at least `idle` seconds older than the time of the scan (`--now`; without one, the end of a session is
+    never judged: it may be open). A stall that a person ended by asking to go on is a manual-continue, not this.
+
+    It stays quiet when the recovery itself said that it ended (the provider's error text alone does not), when the
+    person aborted, and when the session that this one is a branch or child of went on. A file that does not keep
+    the recovery's own announcements cannot show that one was made: the confidence is never above medium.
+    Its severity is a warning where the provider failed (rate limit, quota, network) and no compaction came of it,
+    and for an answer that was cut at the output limit.
+
+    Measures: `idle_seconds` of nothing; `class`, as in manual-continue; `compacted`; `ended`, `new work` or `nothing`.
+    """
+    ends = {session.id: session.end for session in file.sessions}
+    for session in file.sessions:
+        for one in breaks(session):
+            seconds = _idle(one, session, file, ends.get(session.parent or ""))
+            if seconds is not None and seconds >= idle and not one.announced and judge(one) is None:
+                yield _claim(one, session, seconds)
+
+
+def _idle(one: Break, session: Session, file: File, parent_end: int | None) -> float | None:
+    since = one.last.ts
+    if one.prompt is not None:
+        return None if since is None or one.prompt.ts is None else (one.prompt.ts - since) / 1000
+    if since is not None and parent_end is not None and parent_end > since:
+        return None
+    since = session.end if session.end is not None else file.touched
+    return None if since is None or file.now is None else (file.now - since) / 1000
+
+
+def _claim(one: Break, session: Session, seconds: float) -> Claim:
+    until = "until a person came with new work" if one.prompt else "to the end of the session"
+    what = "no reply came after a compaction in mid-work" if one.kind == "idle" else f"a reply broke off ({one.cause})"
+    rows = (*one.compactions, one.row, *((one.prompt,) if one.prompt else ()))
+    return Claim(
+        message=f"{what}, and nothing followed for {seconds / 3600:,.1f} h {until}",
+        evidence=tuple(sorted(rows, key=lambda row: row.seq)),
+        confidence="low" if one.kind == "length" else "medium",
+        severity=_severity(one),
+        session=session,
+        key=one.row.record,
+        measures={
+            "idle_seconds": Measure(seconds, "derived"),
+            "class": Measure(one.cause, "observed"),
+            "compacted": Measure("yes" if one.compacted else "no", "observed"),
+            "ended": Measure("new work" if one.prompt else "nothing", "observed"),
+        },
+    )
+
+
+def _severity(one: Break) -> Severity:
+    return "error" if one.kind == "idle" or one.compacted or one.cause in _OWN_FAULTS else "warning"

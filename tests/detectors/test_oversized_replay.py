@@ -1,0 +1,47 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.detect import Finding, detect
+from forensics.timeline import File
+
+
+@pytest.fixture
+def findings(samples: Path, file_of: Callable[[Path], File]) -> list[Finding]:
+    return detect(file_of(samples / "detectors" / "oversized_replay.jsonl"), ["oversized-replay"])
+
+
+def _of(findings: list[Finding], session: str) -> list[Finding]:
+    return [finding for finding in findings if finding.session == session]
+
+
+def test_nothing_fires_on_the_quiet_sessions(findings: list[Finding]) -> None:
+    assert not [finding for finding in findings if (finding.session or "").startswith("quiet")]
+
+
+def test_a_loop_is_one_finding_with_its_cost(findings: list[Finding]) -> None:
+    (finding,) = _of(findings, "fires-loop")
+    assert (finding.severity, finding.confidence, finding.lines) == ("error", "high", [20, 22, 31])
+    assert finding.measures == {
+        "replays": 4,
+        "compactions": 4,
+        "cost": 0.6,
+        "hours": 0.8333,
+        "tokens": 400000,
+        "cap": 200000,
+        "oversized": "yes",
+        "refused": 412000,
+    }
+
+
+def test_without_a_size_it_is_undetermined_whether_the_message_is_too_large(findings: list[Finding]) -> None:
+    (finding,) = _of(findings, "fires-loop-size-unknown")
+    assert (finding.confidence, finding.lines) == ("medium", [35, 37, 40, 41])
+    assert (finding.measures["replays"], finding.measures["cost"], finding.measures["oversized"]) == (2, None, None)
+    assert finding.message.endswith("undetermined")
+
+
+def test_one_replay_of_a_message_larger_than_the_window_is_enough(findings: list[Finding]) -> None:
+    (finding,) = _of(findings, "fires-once-too-large")
+    assert (finding.lines, finding.measures["replays"], finding.measures["oversized"]) == ([44, 46, 47], 1, "yes")

@@ -1,0 +1,59 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.detect import Finding, detect
+from forensics.timeline import File
+
+FileOf = Callable[[Path], File]
+DAY_AFTER = 1772614800000  # 2026-03-04T09:00:00Z
+
+
+@pytest.fixture
+def file(samples: Path, file_of: FileOf) -> File:
+    return file_of(samples / "detectors" / "silent_stall.jsonl")
+
+
+def _stalls(file: File, now: int | None = None, idle: int = 1800) -> list[Finding]:
+    file.now = now
+    return detect(file, ["silent-stall"], {"silent-stall": {"idle": idle}})
+
+
+def test_nothing_fires_on_the_quiet_sessions(file: File) -> None:
+    assert len([session for session in file.sessions if session.id.startswith("quiet")]) == 7
+    assert not [finding for finding in _stalls(file, DAY_AFTER) if (finding.session or "").startswith("quiet")]
+
+
+def test_a_failure_that_nobody_took_up_until_new_work_came(file: File) -> None:
+    first, second = _stalls(file)
+    assert (first.session, first.severity, first.confidence, first.lines) == (
+        "fires-new-work",
+        "error",
+        "medium",
+        [35, 36, 37],
+    )
+    assert first.measures == {"idle_seconds": 7200.0, "class": "overflow", "compacted": "no", "ended": "new work"}
+    assert (second.session, second.severity, second.lines) == ("fires-provider", "warning", [41, 42])
+
+
+def test_the_end_of_a_session_is_not_judged_without_the_time_of_the_scan(file: File) -> None:
+    assert {finding.session for finding in _stalls(file)} == {"fires-new-work", "fires-provider"}
+
+
+def test_the_end_of_a_session_counts_once_it_is_long_ago(file: File) -> None:
+    ends = [finding for finding in _stalls(file, DAY_AFTER) if finding.measures["ended"] == "nothing"]
+    assert [(f.session, f.severity, f.confidence, f.lines) for f in ends] == [
+        ("fires-at-the-end", "error", "medium", [47]),
+        ("fires-cut-at-the-end", "warning", "low", [50]),
+    ]
+    assert ends[0].measures["idle_seconds"] == 172760.0
+
+
+def test_a_session_that_may_be_open_is_left_alone(file: File) -> None:
+    end = max(session.end or 0 for session in file.sessions)
+    assert not [f for f in _stalls(file, end + 60_000, 100_000) if f.measures["ended"] == "nothing"]
+
+
+def test_the_threshold_is_an_option(file: File) -> None:
+    assert [f.session for f in _stalls(file, idle=7200)] == ["fires-new-work"]

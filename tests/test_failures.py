@@ -1,0 +1,133 @@
+"""Where work breaks off, and where it only looks like it."""
+
+from forensics.events import Event, Outcome
+from forensics.failures import Failure, breaks, failures, follower
+from forensics.timeline import Session
+
+
+def _session(*events: Event) -> Session:
+    session = Session("s", "demo", "file")
+    for line, event in enumerate(events, 1):
+        event.line = line
+        session.add(event)
+    session.close()
+    return session
+
+
+def _ask(text: str = "Rename.", ts: int | None = None, sent: int | None = None) -> Event:
+    return Event(kind="prompt", origin="human", text=text, ts=ts, sent=sent)
+
+
+def _error(ts: int | None = None) -> Event:
+    return Event(kind="reply", stop="error", fault="overflow", ts=ts)
+
+
+def _good() -> Event:
+    return Event(kind="reply", stop="done")
+
+
+def _compacted(outcome: Outcome = "summary") -> Event:
+    return Event(kind="compacted", outcome=outcome, trigger="threshold")
+
+
+def _followers(found: list[Failure]) -> list[str]:
+    return [one.followed for one in found]
+
+
+def test_a_good_session_has_neither() -> None:
+    session = _session(_ask(), _good(), _compacted(), _ask(), _good())
+    assert (failures(session), breaks(session)) == ([], [])
+
+
+def test_who_took_up_after_a_failure() -> None:
+    session = _session(
+        _ask(),
+        _error(),
+        _error(),
+        Event(kind="prompt", origin="synthetic"),
+        _error(),
+        _ask(),
+        _error(),
+        Event(kind="prompt", origin="unknown"),
+        _error(),
+    )
+    assert _followers(failures(session)) == ["agent", "agent", "person", "unknown", "nothing"]
+    assert follower(session, 4) == "person"
+
+
+def test_only_the_last_reply_before_the_person_counts() -> None:
+    session = _session(_ask(), _error(), Event(kind="retry"), _good(), _ask("continue"), _good())
+    assert breaks(session) == []
+
+
+def test_a_break_at_the_end_has_no_prompt() -> None:
+    (one,) = breaks(_session(_ask(), _error()))
+    assert (one.kind, one.prompt, one.answer, one.waited, one.resumed) == ("error", None, None, None, False)
+
+
+def test_the_compaction_before_the_failure_is_named_and_cuts_nothing_after_it() -> None:
+    (one,) = breaks(_session(_ask(), Event(kind="reply", stop="tool"), _compacted(), _error(), _ask("continue")))
+    assert [row.line for row in one.compactions] == [3]
+    assert one.compacted is False
+
+
+def test_of_several_compactions_after_a_failure_the_last_is_named() -> None:
+    session = _session(_ask(), _error(), _compacted("failed"), _compacted("failed"), _compacted(), _ask("continue"))
+    (one,) = breaks(session)
+    assert [row.line for row in one.compactions] == [5]
+    assert one.compacted is True
+
+
+def test_idle_needs_work_that_was_not_finished() -> None:
+    tool = Event(kind="reply", stop="tool")
+    (one,) = breaks(_session(_ask(), tool, _compacted(), _ask("and?"), _good()))
+    assert (one.kind, one.row.line, one.cause, one.resumed) == ("idle", 3, "idle", True)
+
+
+def test_idle_before_the_first_reply_to_a_prompt() -> None:
+    (one,) = breaks(_session(_ask(), _compacted("no-summary"), _ask("continue"), _good()))
+    assert (one.kind, one.row.line, one.compacted) == ("idle", 2, False)
+
+
+def test_a_compaction_that_never_ended_is_not_idleness() -> None:
+    session = _session(_ask(), Event(kind="reply", stop="tool"), Event(kind="compact"), _ask("continue"), _good())
+    assert breaks(session) == []
+
+
+def test_a_failure_before_a_compaction_that_died_is_still_a_failure() -> None:
+    (one,) = breaks(_session(_ask(), _error(), Event(kind="compact"), _ask("continue"), _good()))
+    assert (one.kind, one.row.line) == ("error", 2)
+
+
+def test_prompts_sent_together_share_the_reply() -> None:
+    session = _session(_ask(), _error(ts=0), _ask("continue", ts=1000), _ask("please", ts=2000), _good())
+    (one,) = breaks(session)
+    assert one.answer is not None
+    assert one.answer.line == 5
+
+
+def test_a_reply_to_a_later_prompt_is_not_the_answer() -> None:
+    session = _session(_ask(), _error(ts=0), _ask("continue", ts=1000), _ask("Sort.", ts=90_000_000), _good())
+    (one,) = breaks(session)
+    assert one.answer is None
+
+
+def test_work_of_a_timer_is_not_the_persons() -> None:
+    timer = Event(kind="prompt", origin="synthetic", text="Check the build.")
+    assert breaks(_session(_ask(), _good(), timer, _error(), _ask("continue"), _good())) == []
+
+
+def test_an_automatic_continuation_is_part_of_the_persons_work() -> None:
+    carry_on = Event(kind="prompt", origin="synthetic", text="Continue if you have next steps.")
+    (one,) = breaks(_session(_ask(), _good(), _compacted(), carry_on, _error(), _ask("continue"), _good()))
+    assert one.row.line == 5
+
+
+def test_what_was_asked_since_work_last_ended_well() -> None:
+    session = _session(_ask("One."), _good(), _ask("Two."), _error(), _ask("again"), _error(), _ask("again"), _good())
+    assert [[row.text for row in one.asked] for one in breaks(session)] == [["Two."], ["Two.", "again"]]
+
+
+def test_a_cancelled_request_is_the_persons_abort() -> None:
+    cancelled = Event(kind="reply", stop="error", fault="cancelled")
+    assert breaks(_session(_ask(), cancelled, _ask("continue"), _good())) == []
