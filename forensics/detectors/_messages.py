@@ -11,6 +11,7 @@ from forensics.events import Event
 from forensics.failures import Break
 
 _LOWER: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
+_OWN_MS = 5_000
 _LONG = 80
 _SHORT_WORDS = 8
 _SHORT_UNSPACED = 12
@@ -40,7 +41,7 @@ def _judged(one: Break) -> Message | None:
         return None
     repeated = any(_repeats(prompt, earlier) for earlier in one.asked)
     said = None if prompt.text is None else wording(prompt.text)
-    if said is not None and said.confidence == "high":
+    if (said is not None and said.confidence == "high") or _belongs_to_compaction(one, prompt):
         return said
     if repeated:
         return Message("high", "the same message again")
@@ -74,6 +75,14 @@ def wording(text: str) -> Message | None:
 
 def _sent_before(prompt: Event, row: Event) -> bool:
     return prompt.sent is not None and row.ts is not None and prompt.sent < row.ts
+
+
+def _belongs_to_compaction(one: Break, prompt: Event) -> bool:
+    """Say whether the compaction was that of this very prompt: agents compact before they record or resend one."""
+    ends = [row.ts for row in one.compactions if row.seq > one.row.seq] + [one.row.ts] * (one.kind == "idle")
+    if not ends or ends[-1] is None or prompt.ts is None:
+        return False
+    return 0 <= prompt.ts - ends[-1] < _OWN_MS
 
 
 def _after_idle_compaction(one: Break) -> bool:

@@ -118,3 +118,19 @@ def test_a_message_whose_words_the_file_does_not_keep_is_not_judged(tmp_path: Pa
 def test_the_incidents_of_atomic(samples: Path, file_of: FileOf, incident: str, lines: list[list[int]]) -> None:
     findings = detect(file_of(samples / "incidents" / incident), ["manual-continue"])
     assert [finding.lines for finding in findings] == lines
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(1, 0), (60, 1)])
+def test_a_prompt_sent_again_right_after_its_own_compaction_is_the_agents_doing(
+    tmp_path: Path, file_of: FileOf, seconds: int, found: int
+) -> None:
+    path = tmp_path / "resent.jsonl"
+    path.write_text(
+        '{"kind":"prompt","session":"s","origin":"human","text":"Sort the table by date.","digest":"d","ts":0}\n'
+        '{"kind":"reply","session":"s","stop":"error","fault":"overflow","ts":1000}\n'
+        '{"kind":"compacted","session":"s","trigger":"overflow","outcome":"summary","ts":9000}\n'
+        '{"kind":"prompt","session":"s","origin":"human","text":"Sort the table by date.","digest":"d",'
+        f'"ts":{9000 + 1000 * seconds}}}\n'
+        '{"kind":"reply","session":"s","stop":"done"}\n'
+    )
+    assert len(detect(file_of(path), ["manual-continue"])) == found
