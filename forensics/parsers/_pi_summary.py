@@ -27,6 +27,9 @@ _HEADING = re.compile(r"^## .*$", re.MULTILINE)
 DISCARDED = (
     "rung fresh: the conversation was discarded (no planner gave a usable answer, or too little was there to plan for)"
 )
+UNPLANNED = "rung fresh: the conversation was discarded, too few lines to ask a planner"
+PLANNED_LINES = 20
+"""`MIN_COMPACTABLE_REGION_LINES` of Atomic: below it, no planner is asked."""
 
 
 class Stats(msgspec.Struct, gc=False, rename="camel"):
@@ -34,6 +37,7 @@ class Stats(msgspec.Struct, gc=False, rename="camel"):
 
     tokens_before: int | None = None
     tokens_after: int | None = None
+    lines_before: int | None = None
 
 
 class Details(msgspec.Struct, gc=False, rename="camel"):
@@ -70,10 +74,15 @@ def dropped(event: Event, raw: Raw) -> Event:
 def verbatim(event: Event, details: Details, summary: str | None, before: int | None) -> Event:
     """Fill the event of Atomic's `compaction` by `verbatim-lines`: chosen lines are kept as they are.
 
-    Its last rung, `fresh`, is written when every planner failed; nothing of the conversation is kept then.
+    Its last rung, `fresh`, keeps nothing of the conversation. It is written when every planner failed, and, with no
+    planner asked, when the lines are fewer than Atomic plans for (`MIN_COMPACTABLE_REGION_LINES`).
     """
     stats = details.stats or Stats()
     event.before, event.after = before or stats.tokens_before or None, stats.tokens_after
+    if details.rung == "fresh" and stats.lines_before is not None and stats.lines_before < PLANNED_LINES:
+        event.outcome, event.requests, event.text = "dropped", 0, UNPLANNED
+        event.size = len(summary or "")
+        return event
     if details.rung == "fresh":
         event.outcome, event.text = "no-summary", DISCARDED
         event.size = len(summary or "")
