@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from forensics.detect import Confidence
 from forensics.detectors import _words
-from forensics.events import Event
+from forensics.events import Event, Fault
 from forensics.failures import Break
 
 _LOWER: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
 _OWN_MS = 5_000
+_RECOVERED_BY_COMPACTION: frozenset[Fault | None] = frozenset({"overflow", "output-budget"})
 _LONG = 80
 _SHORT_WORDS = 8
 _SHORT_UNSPACED = 12
@@ -86,7 +87,10 @@ def _belongs_to_compaction(one: Break, prompt: Event) -> bool:
 
 
 def _after_idle_compaction(one: Break) -> bool:
-    return one.kind == "idle" or (one.compacted and one.kind == "error")
+    """Say whether a compaction that worked, and whose agent should have gone on by itself, lies behind."""
+    if one.kind == "idle":
+        return one.row.outcome not in {"failed", "no-summary"}
+    return one.compacted and one.row.fault in _RECOVERED_BY_COMPACTION
 
 
 def _repeats(prompt: Event, earlier: Event) -> bool:

@@ -20,9 +20,10 @@ def manual_continue(session: Session) -> Iterator[Claim]:
     prompt of a person. Rows between (a retry that ended, a queue mark, a model change, a heartbeat) do not hide it.
     Then the message must bring no new work: a word of continuing in any of some forty languages or the last message
     again (confidence high), a nudge such as "hello?" (medium), a single other word or a few words that begin with
-    one of continuing (low). After a failure or in mid-work with a compaction behind it, whatever the person writes
-    counts (medium; low from 80 characters on), unless it came within 5 s of the compaction: agents compact before
-    they record a prompt, or send it again. A compaction that the person ordered lowers the confidence by one.
+    one of continuing (low). Where a compaction worked after an overflow, after a refused output budget or in
+    mid-work, and the agent fell idle all the same, whatever the person writes counts (medium; low from 80 characters
+    on), unless it came within 5 s of the compaction: agents compact before they record a prompt, or send it again.
+    A compaction that the person ordered lowers the confidence by one.
     Each message is one finding; the agent may have broken off again after it (`resumed`).
 
     It stays quiet when the reply ended well, when the person aborted it or the compaction after it, when the message

@@ -134,3 +134,21 @@ def test_a_prompt_sent_again_right_after_its_own_compaction_is_the_agents_doing(
         '{"kind":"reply","session":"s","stop":"done"}\n'
     )
     assert len(detect(file_of(path), ["manual-continue"])) == found
+
+
+@pytest.mark.parametrize(
+    ("fault", "outcome", "found"),
+    [("overflow", "summary", 1), ("overflow", "failed", 0), ("rate-limit", "summary", 0)],
+)
+def test_any_message_counts_only_where_the_compaction_was_to_bring_the_work_back(
+    tmp_path: Path, file_of: FileOf, fault: str, outcome: str, found: int
+) -> None:
+    path = tmp_path / "after.jsonl"
+    path.write_text(
+        '{"kind":"prompt","session":"s","origin":"human","text":"Sort the table."}\n'
+        f'{{"kind":"reply","session":"s","stop":"error","fault":"{fault}"}}\n'
+        f'{{"kind":"compacted","session":"s","trigger":"overflow","outcome":"{outcome}"}}\n'
+        '{"kind":"prompt","session":"s","origin":"human","text":"is the column of dates sorted now?"}\n'
+        '{"kind":"reply","session":"s","stop":"done"}\n'
+    )
+    assert len(detect(file_of(path), ["manual-continue"])) == found
