@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -58,6 +59,11 @@ class Attempt(NamedTuple):
         return self.end is None
 
     @property
+    def known(self) -> bool:
+        """Whether the record says how it ended."""
+        return self.outcome != "unknown"
+
+    @property
     def trigger(self) -> Trigger:
         """Why it ran."""
         return next((event.trigger for event in self.events if event.trigger), "unknown")
@@ -109,7 +115,9 @@ class Round(msgspec.Struct):
     lead: Event | None
     """The failed reply that the attempt answers: the last one before it with no good reply between."""
     pressure: int | None
-    """The context at the last measured row before the attempt, in tokens."""
+    """The size that called for the attempt, in tokens: the refused request's where the provider names it, else the
+    context at the last measured row before it. `None` after a refused request of unknown size: the last good reply
+    before it fitted, so its size says nothing."""
     good: int = 0
     """Replies that ended well until the next attempt."""
     prompts: int = 0
@@ -146,7 +154,8 @@ def rounds(events: list[Event], good: int) -> list[Round]:
             if found and found[-1].attempt is pair:
                 found[-1] = Round(pair, found[-1].lead, found[-1].pressure)
             else:
-                found.append(Round(pair, lead, pressure))
+                refused = lead is not None and lead.fault == "overflow"
+                found.append(Round(pair, lead, lead.estimate if refused and lead else pressure))
             lead = None
         elif event.kind == "reply":
             lead = None if event.stop in GOOD_STOPS else event
@@ -157,8 +166,9 @@ def rounds(events: list[Event], good: int) -> list[Round]:
             found[-1].prompt = found[-1].prompt or event
         if event.context is not None:
             pressure = event.context
-    for one, after in zip(found, [*found[1:], None], strict=True):
-        one.good = (after.attempt.first.nth if after else good) - one.attempt.last.nth
+    for one, after in pairwise([*found, None]):
+        if one is not None:
+            one.good = (after.attempt.first.nth if after else good) - one.attempt.last.nth
     return found
 
 

@@ -17,7 +17,9 @@ _LONE = 3
 _NEAR = 0.05
 
 Column = Literal["context", "total"]
+Measured = Literal["context", "messages"]
 Reason = Literal["running sum", "disagrees with its components", "far from its estimate", "jump"]
+_PLACE: dict[Measured, int] = {"context": 2, "messages": 5}
 
 
 class Sample(NamedTuple):
@@ -41,6 +43,18 @@ class Outlier(NamedTuple):
     value: int
     plausible: int
     reason: Reason
+
+
+class Excess(NamedTuple):
+    """Rows over the context window: positions of the first measured row, the first over, the greatest ratio."""
+
+    first: int
+    start: int
+    peak: int
+    cap: int
+    """The window at the peak."""
+    over: int
+    """Rows over their window."""
 
 
 class _Mark(NamedTuple):
@@ -78,6 +92,37 @@ class Samples:
             line, ts, context, total, estimate, messages, cap = (None if figure < 0 else figure for figure in row)
             record = next(records) if line is None else None
             yield Sample(line, record, ts, context, total, estimate, messages, cap)
+
+    def at(self, position: int) -> Sample:
+        """Give the sample at a position."""
+        line, ts, context, total, estimate, messages, cap = (
+            None if (figure := column[position]) < 0 else figure for column in self._columns
+        )
+        record = self._records[self._columns[0][:position].count(_UNKNOWN)] if line is None else None
+        return Sample(line, record, ts, context, total, estimate, messages, cap)
+
+    def excess(self, measure: Measured, cap: int, *, fixed: bool, without: set[int]) -> Excess | None:
+        """Give how a measure stands against the context window of each row; `None` when no row is over it.
+
+        A row's own window counts, unless `cap` is `fixed`; else `cap`. Positions in `without` are left out.
+        """
+        column = self._columns[_PLACE[measure]]
+        caps = self._columns[6]
+        if max(column, default=_UNKNOWN) <= min(({cap} if fixed else {*caps, cap}) - {_UNKNOWN}, default=cap):
+            return None
+        first = start = peak = _UNKNOWN
+        over = window = 0
+        for position, (size, own) in enumerate(zip(column, caps, strict=True)):
+            if size < 0 or position in without:
+                continue
+            limit = cap if fixed or own <= 0 else own
+            first = position if first < 0 else first
+            if size > limit:
+                over += 1
+                start = position if start < 0 else start
+                if peak < 0 or size * window > column[peak] * limit:
+                    peak, window = position, limit
+        return Excess(first, start, peak, window, over) if over else None
 
     @property
     def contexts(self) -> list[int | None]:

@@ -1,0 +1,141 @@
+"""The compaction-loop detector."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import fsum
+from statistics import median
+
+from forensics.attempts import Round
+from forensics.detect import Claim, Confidence, Measure, Severity, detector
+from forensics.detectors._loops import Kind, Limits, Loop, loops
+from forensics.events import Event
+from forensics.timeline import Session
+
+_WORDS: dict[Kind, str] = {
+    "overflow": "the next request overflows again",
+    "threshold": "the next finished step is over the threshold again",
+    "failed": "no attempt makes a usable summary",
+    "refill": "the context is full again within a few replies",
+    "every prompt": "every single prompt costs another one",
+}
+_SURE = 3
+
+
+@detector("error", per="session")
+def compaction_loop(session: Session, *, within: int = 3, refills: int = 3) -> Iterator[Claim]:
+    """Find two or more compactions in a row without progress between them.
+
+    Each compaction is paid for, and the next request is where the last one was: only a person, a limit or an empty
+    account ends it.
+
+    Outcome decides, not time: does the next real request fit? Two attempts are linked when no reply ended well
+    between them (`overflow`: the next request overflowed again); when the first good reply after one stood at 95 % or
+    more of the size before it (`threshold`); when an attempt made no summary and the next followed within `within`
+    good replies (`failed`: three in a row, because one retry of a failed summary is fair); or when the context filled
+    up again within `within` replies (`refill`: `refills` of them in a row). Where no size is known, six compactions
+    in a row with a single prompt between each two count too (`every prompt`, a warning).
+
+    A person's prompt that gets no good answer changes nothing, so the loop goes on across it; one that is answered is
+    progress, except where every summary fails or the size shows that the compaction made no room. More than `within`
+    good replies between two compactions are progress, so long sessions that compact many times stay quiet. Attempts
+    that a person asked for or cancelled, or that had nothing to do, are passed over. Two in a row, after which the
+    session recovers, are a warning. One loop is one finding, however long.
+
+    Measures: cycles (compactions; a last one in which the record breaks off is left out); hours (first to last row);
+    cost (US dollars recorded for them; unknown where none is); kind; summaries (made); unfinished (attempts whose
+    end is not on record); prompts (typed by a person inside); overflows (requests that overflowed inside); paid
+    (cycles with a recorded cost); tokens (recorded for the compactions' own requests); period_seconds (median from
+    one to the next); ended_by ("progress", "a person" or "nothing": the record ends in the loop).
+    """
+    for loop in loops(session, Limits(within, refills)):
+        yield _claim(loop)
+
+
+def _claim(loop: Loop) -> Claim:
+    done = _done(loop.rounds)
+    ends = [one.attempt.end for one in loop.rounds if one.attempt.end is not None]
+    costs = [end.cost for end in ends if end.cost is not None]
+    inside = loop.rounds if _ended_by(loop) == "nothing" else loop.rounds[:-1]
+    rows = _rows(loop)
+    hours, period = _hours(rows), _period(loop.rounds)
+    cost = round(fsum(costs), 6) if costs else None
+    return Claim(
+        message=_message(len(done), hours, cost, period, loop.kind),
+        evidence=rows,
+        measures={
+            "cycles": Measure(len(done), "observed"),
+            "hours": Measure(hours, "derived"),
+            "cost": Measure(cost, "derived"),
+            "kind": Measure(loop.kind, "inferred"),
+            "summaries": Measure(sum(one.attempt.outcome == "summary" for one in done), "observed"),
+            "unfinished": Measure(sum(not one.attempt.known for one in loop.rounds), "observed"),
+            "prompts": Measure(sum(one.prompts for one in inside), "observed"),
+            "overflows": Measure(sum(one.overflows for one in inside), "observed"),
+            "paid": Measure(len(costs), "observed"),
+            "tokens": Measure(_tokens(ends), "derived"),
+            "period_seconds": Measure(period, "derived"),
+            "ended_by": Measure(_ended_by(loop), "inferred"),
+        },
+        confidence=_confidence(loop),
+        severity=_severity(loop),
+    )
+
+
+def _done(found: list[Round]) -> list[Round]:
+    """Leave out the last attempt where the record breaks off inside it; one that broke off before was a cycle."""
+    last = found[-1].attempt
+    return found[:-1] if not last.known and any(one.attempt.known for one in found) else found
+
+
+def _message(cycles: int, hours: float | None, cost: float | None, period: float | None, kind: Kind) -> str:
+    parts = [f"{cycles} compactions in a row without progress: {_WORDS[kind]}"]
+    if hours is not None:
+        parts.append(f"over {hours:.1f} h" if hours >= 1 else f"over {hours * 60:.1f} min")
+    if period is not None:
+        parts.append(f"one every {period:.0f} s" if period >= 1 else "without a delay")
+    if cost:
+        parts.append(f"${cost:,.2f}")
+    return ", ".join(parts)
+
+
+def _rows(loop: Loop) -> tuple[Event, ...]:
+    """Give the rows of the first cycle and of the last, with the failures before and after them."""
+    first, last = loop.rounds[0], loop.rounds[-1]
+    rows = [first.lead, *first.attempt.events, *first.failed[:1], first.first, *loop.rounds[1].attempt.events[:1]]
+    rows += [*last.attempt.events, *([] if last.first else last.failed[-1:])]
+    known = {id(row): row for row in rows if row is not None}
+    return tuple(sorted(known.values(), key=lambda row: row.seq))
+
+
+def _hours(rows: tuple[Event, ...]) -> float | None:
+    times = [row.ts for row in rows if row.ts is not None]
+    return round((max(times) - min(times)) / 3_600_000, 4) if times else None
+
+
+def _period(found: list[Round]) -> float | None:
+    times = [one.attempt.first.ts for one in found]
+    steps = [(b - a) / 1000 for a, b in pairwise(times) if a is not None and b is not None]
+    return round(median(steps), 3) if steps else None
+
+
+def _tokens(ends: list[Event]) -> int | None:
+    known = [size for end in ends for size in (end.input, end.cached, end.output) if size is not None]
+    return sum(known) if known else None
+
+
+def _ended_by(loop: Loop) -> str:
+    last = loop.rounds[-1]
+    if last.first is None:
+        return "nothing"
+    return "a person" if last.prompt is not None and last.prompt.seq < last.first.seq else "progress"
+
+
+def _confidence(loop: Loop) -> Confidence:
+    if loop.kind == "every prompt":
+        return "medium"
+    return "high" if len(loop.rounds) >= _SURE else "medium"
+
+
+def _severity(loop: Loop) -> Severity:
+    recovered = len(loop.rounds) < _SURE and _ended_by(loop) != "nothing"
+    return "warning" if recovered or loop.kind == "every prompt" else "error"

@@ -1,0 +1,139 @@
+"""The context-blowup detector."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from forensics.attempts import attempts
+from forensics.detect import Claim, Measure, Severity, detector
+from forensics.detectors._units import Unit, units
+from forensics.events import CapSource, Event
+from forensics.timeline import File, Session
+from forensics.usage import Measured
+
+_NAMES: dict[Measured, str] = {"context": "whole prompt", "messages": "messages only"}
+_GRAVE = 1.5
+_FEW = 2
+
+
+class _Size(NamedTuple):
+    size: int
+    cap: int
+    row: Event
+
+    @property
+    def ratio(self) -> float:
+        return self.size / self.cap
+
+
+class _Over(NamedTuple):
+    """How a measure of one session stands over the context window."""
+
+    first: _Size
+    start: _Size
+    peak: _Size
+    rows: int
+    source: CapSource | None
+
+
+@detector("error", per="file")
+def context_blowup(file: File, *, ratio: float = 1.05) -> Iterator[Claim]:
+    """Find context that grew over the context window in force.
+
+    Every request of that size is refused or cut, so the agent pays for retries and compactions that cannot succeed.
+
+    The size of the whole prompt (system prompt, tools and messages) and that of the messages alone are different
+    measures of different rows: each has its own finding and its own peak, and the two are never mixed. Figures that
+    cannot be one request's (see usage-outlier) are left out first. The window is the one in force at the row (`--cap`,
+    else the row's own, else the session's, which an overflow error's words can also say); without one there is no
+    finding. It is an error when the peak is over `ratio` times the window and more than two rows are over it, or when
+    the peak is 1.5 times the window or more; a short overshoot is a warning, one of up to `ratio` times a note. A
+    log's sessions are taken together.
+
+    Measures: peak (tokens); cap (tokens); ratio (peak / cap); measure ("whole prompt" or "messages only"); growth
+    (tokens from the first known size to the peak); rows_over (measured rows over their window); cap_source
+    ("recorded", "error text" or "option").
+    """
+    for unit in units(file):
+        for measure in _NAMES:
+            found = [over for session in unit.sessions if (over := _over(session, measure))]
+            if found:
+                yield _claim(unit, measure, found, ratio)
+
+
+def _claim(unit: Unit, measure: Measured, found: list[_Over], ratio: float) -> Claim:
+    worst = max(found, key=lambda over: over.peak.ratio)
+    first, peak, rows = found[0].start, worst.peak, sum(over.rows for over in found)
+    name = _NAMES[measure]
+    return Claim(
+        message=(
+            f"context over its window {unit.where}: {peak.size:,} of {peak.cap:,} tokens,"
+            f" {peak.ratio:.1f} times ({name})"
+        ),
+        evidence=(first.row,) if first.row is peak.row else (first.row, peak.row),
+        measures={
+            "peak": Measure(peak.size, "observed"),
+            "cap": Measure(peak.cap, "observed" if worst.source != "option" else "derived"),
+            "ratio": Measure(round(peak.ratio, 4), "derived"),
+            "measure": Measure(name, "observed"),
+            "growth": Measure(peak.size - worst.first.size, "derived"),
+            "rows_over": Measure(rows, "observed"),
+            "cap_source": Measure(worst.source, "observed"),
+        },
+        severity=_severity(peak.ratio, rows, ratio),
+        session=unit.session,
+        key=name,
+    )
+
+
+def _severity(peak: float, rows: int, ratio: float) -> Severity:
+    if peak >= _GRAVE or (peak > ratio and rows > _FEW):
+        return "error"
+    return "warning" if peak > ratio else "note"
+
+
+def _over(session: Session, measure: Measured) -> _Over | None:
+    if session.cap is None:
+        return None
+    found = [over for over in (_measured(session, measure), _compacted(session, measure)) if over]
+    if not found:
+        return None
+    worst = max(found, key=lambda over: over.peak.ratio)
+    start = min(found, key=lambda over: over.start.row.line or over.start.row.seq).start
+    return _Over(found[0].first, start, worst.peak, sum(over.rows for over in found), session.cap_source)
+
+
+def _measured(session: Session, measure: Measured) -> _Over | None:
+    odd = {at for at, one in session.outliers.items() if one.column == measure}
+    fixed = session.cap_source == "option"
+    found = session.samples.excess(measure, session.cap or 0, fixed=fixed, without=odd)
+    if found is None:
+        return None
+    first, start, peak = (
+        _at(session, position, measure, found.cap) for position in (found.first, found.start, found.peak)
+    )
+    return _Over(first, start, peak, found.over, session.cap_source)
+
+
+def _at(session: Session, position: int, measure: Measured, cap: int) -> _Size:
+    sample = session.samples.at(position)
+    row = Event(kind="budget", session=session.id, line=sample.line, record=sample.record, ts=sample.ts, seq=position)
+    return _Size((sample.context if measure == "context" else sample.messages) or 0, cap, row)
+
+
+def _compacted(session: Session, measure: Measured) -> _Over | None:
+    """Look at the sizes that compaction rows themselves state."""
+    sizes: list[_Size] = []
+    for event in (row for attempt in attempts(session.events) for row in attempt.events):
+        size = event.messages if measure == "messages" else _whole(event)
+        if size is not None:
+            cap = session.cap if session.cap_source == "option" or event.cap is None else event.cap
+            sizes.append(_Size(size, cap or 0, event))
+    over = [one for one in sizes if one.cap and one.size > one.cap]
+    if not over:
+        return None
+    return _Over(sizes[0], over[0], max(over, key=lambda one: one.ratio), len(over), session.cap_source)
+
+
+def _whole(event: Event) -> int | None:
+    """Give the whole prompt's size at a compaction row; `before` is that, unless the row says messages alone."""
+    return event.context if event.context is not None or event.messages is not None else event.before

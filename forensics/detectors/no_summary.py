@@ -1,0 +1,139 @@
+"""The no-summary detector."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from forensics.attempts import TRIES, Attempt
+from forensics.attempts import attempts as compactions
+from forensics.detect import Claim, Confidence, Measure, Severity, detector
+from forensics.detectors._cut import suspects
+from forensics.detectors._rates import densest, wilson
+from forensics.detectors._units import Unit, shortened, units
+from forensics.timeline import File
+
+_MINUTE = 60_000
+_GONE = {"no-summary", "failed"}
+
+
+class _Count(NamedTuple):
+    tries: list[Attempt]
+    """Attempts that wanted a summary, were not cancelled, and whose end, where there is one, says how it went."""
+    without: list[Attempt]
+    unfinished: list[Attempt]
+    cancelled: int
+    undetermined: int
+
+    @property
+    def rate(self) -> float | None:
+        return round(len(self.without) / len(self.tries), 4) if self.tries else None
+
+    def faults(self, *names: str) -> int:
+        return sum(one.end is not None and one.end.fault in names for one in self.without)
+
+
+@detector("error", per="file")
+def no_summary(file: File, *, rate: float = 0.5, attempts: int = 3) -> Iterator[Claim]:
+    """Find compaction attempts that produced no summary: failed, truncated, empty, or headings without content.
+
+    An agent that cannot summarise either loses what it cut away or keeps a context that no longer fits, and often
+    pays for the same attempt again and again.
+
+    Every attempt that wanted a summary counts: an attempt cut by design without one (`dropped`), one with nothing to
+    do and one that a person cancelled do not. A "success" whose text is blank, headings alone or a stand-in counts as
+    none. Attempts that were started and never ended are counted apart, and the rate is given both ways. A log's
+    sessions are taken together; other files are told session by session. Files that cannot show failed attempts
+    give none here, and the coverage says so. It is an error from `attempts` attempts on when at least `rate` of them
+    made no summary, a note for a single one among more, else a warning; silent when every attempt that ended made one.
+
+    A summary that was kept but seems cut off in mid-sentence is told apart, as a suspicion (`suspect_truncated`).
+
+    Measures: attempts; no_summary; truncated, empty, skeleton (of those, by the recorded reason); cancelled;
+    unfinished (never ended); undetermined (the record does not say how they ended, not in `attempts`);
+    rate (0 to 1, with its Wilson 95 % interval); rate_if_unfinished_failed (0 to 1); model_calls (attempts that
+    asked the model, where recorded: a repeat inside a cooldown asks nobody); peak_per_minute (attempts started
+    within any 60 s).
+    """
+    for unit in units(file):
+        counted = _counted(unit)
+        if counted.without:
+            yield _claim(unit, counted, rate, attempts)
+        yield from _suspicion(unit, counted)
+
+
+def _counted(unit: Unit) -> _Count:
+    found = [one for session in unit.sessions for one in compactions(session.events)]
+    known = [one for one in found if one.unfinished or one.outcome != "unknown"]
+    tries = [one for one in known if one.outcome in TRIES]
+    without = [one for one in tries if one.outcome in _GONE]
+    unfinished = [one for one in tries if one.unfinished]
+    cancelled = sum(one.outcome == "aborted" for one in found)
+    return _Count(tries, without, unfinished, cancelled, len(found) - len(known))
+
+
+def _claim(unit: Unit, counted: _Count, rate: float, least: int) -> Claim:
+    tries, without = len(counted.tries), len(counted.without)
+    both = without + len(counted.unfinished)
+    starts = [one.first.ts for one in counted.tries if one.first.ts is not None]
+    measures = {
+        "attempts": Measure(tries, "observed"),
+        "no_summary": Measure(without, "observed"),
+        "truncated": Measure(counted.faults("truncated-summary"), "observed"),
+        "empty": Measure(counted.faults("empty-summary") + _hollow(counted, blank=True), "observed"),
+        "skeleton": Measure(_hollow(counted, blank=False), "derived"),
+        "cancelled": Measure(counted.cancelled, "observed"),
+        "unfinished": Measure(len(counted.unfinished), "observed"),
+        "undetermined": Measure(counted.undetermined, "observed"),
+        "rate": Measure(counted.rate, "derived", wilson(without, tries)),
+        "rate_if_unfinished_failed": Measure(round(both / tries, 4), "derived", wilson(both, tries)),
+        "model_calls": Measure(_model_calls(counted.tries), "observed"),
+        "peak_per_minute": Measure(densest(starts, _MINUTE), "derived"),
+    }
+    return Claim(
+        message=f"{without} of {tries} compaction attempts made no summary ({without / tries:.0%}) {unit.where}",
+        evidence=shortened([row for one in counted.without for row in one.events]),
+        measures=measures,
+        severity=_severity(without, tries, rate, least),
+        session=unit.session,
+        key="no-summary",
+    )
+
+
+def _severity(without: int, tries: int, rate: float, least: int) -> Severity:
+    if without >= rate * tries:
+        return "error" if tries >= least else "warning"
+    return "note" if without == 1 else "warning"
+
+
+def _hollow(counted: _Count, *, blank: bool) -> int:
+    """Count the summaries that say nothing and that no fault explains: blank ones, or headings alone."""
+    ends = [one.end for one in counted.without if one.end and one.end.fault is None and one.end.outcome == "summary"]
+    return sum((not (end.text or "").strip()) == blank for end in ends)
+
+
+def _model_calls(tries: list[Attempt]) -> int | None:
+    known = [one.end.requests for one in tries if one.end is not None and one.end.requests is not None]
+    return sum(known) if known and len(known) == sum(not one.unfinished for one in tries) else None
+
+
+def _suspicion(unit: Unit, counted: _Count) -> Iterator[Claim]:
+    cut = [one for session in unit.sessions for one in suspects(compactions(session.events))]
+    if not cut:
+        return
+    sure: Confidence = "medium" if len(cut) < len(counted.tries) else "low"
+    yield Claim(
+        message=(
+            f"{len(cut)} of {len(counted.tries)} summaries kept {unit.where} seem cut off: they end in mid-sentence and"
+            " lack sections; the file does not say how the summary request ended"
+        ),
+        evidence=shortened([row for one in cut for row in one.events]),
+        measures={
+            "attempts": Measure(len(counted.tries), "observed"),
+            "no_summary": Measure(len(counted.without), "observed"),
+            "suspect_truncated": Measure(len(cut), "inferred"),
+            "rate": Measure(counted.rate, "derived", wilson(len(counted.without), len(counted.tries))),
+        },
+        severity="warning",
+        confidence=sure,
+        session=unit.session,
+        key="suspect-truncated",
+    )

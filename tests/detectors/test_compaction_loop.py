@@ -1,0 +1,178 @@
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensics.detect import Finding, detect
+from forensics.events import Event
+from forensics.timeline import File
+
+Row = dict[str, Any]
+OVERFLOW: Row = {"kind": "reply", "stop": "error", "fault": "overflow"}
+GOOD: Row = {"kind": "reply", "stop": "tool"}
+SUMMARY: Row = {"kind": "compacted", "outcome": "summary"}
+FAILED: Row = {"kind": "compacted", "outcome": "failed"}
+PROMPT: Row = {"kind": "prompt", "origin": "human"}
+
+
+def _file(*rows: Row) -> File:
+    events = [Event(session="s", line=at, ts=at * 1000, **row) for at, row in enumerate(rows, 1)]
+    return File("f", "plain", "demo").build(events)
+
+
+def _found(*rows: Row, **options: int) -> list[Finding]:
+    return detect(_file(*rows), ["compaction-loop"], {"compaction-loop": options})
+
+
+@pytest.fixture
+def found(samples: Path, file_of: Callable[[Path], File]) -> dict[str | None, Finding]:
+    file = file_of(samples / "detectors" / "compaction_loop.jsonl")
+    return {finding.session: finding for finding in detect(file, ["compaction-loop"])}
+
+
+def test_healthy_sessions_one_retry_and_compactions_by_hand_stay_quiet(found: dict[str | None, Finding]) -> None:
+    assert found.keys() == {"overflows-again", "full-after-each-step", "every-quarter-hour", "refilled-within-three"}
+
+
+def test_overflow_loop_goes_on_across_a_prompt_that_changes_nothing(found: dict[str | None, Finding]) -> None:
+    loop = found["overflows-again"]
+    assert (loop.severity, loop.confidence) == ("error", "high")
+    assert loop.measures == {
+        "cycles": 3,
+        "hours": 0.2017,
+        "cost": 0.375,
+        "kind": "overflow",
+        "summaries": 3,
+        "unfinished": 0,
+        "prompts": 1,
+        "overflows": 3,
+        "paid": 3,
+        "tokens": 272_700,
+        "period_seconds": 342.0,
+        "ended_by": "nothing",
+    }
+    assert loop.lines == [46, 47, 48, 49, 50, 54, 55, 56]
+    assert "3 compactions in a row without progress" in loop.message
+
+
+def test_threshold_loop_with_a_finished_step_between(found: dict[str | None, Finding]) -> None:
+    loop = found["full-after-each-step"]
+    assert (loop.measures["cycles"], loop.measures["kind"], loop.measures["unfinished"]) == (2, "threshold", 1)
+    assert (loop.lines[0], loop.lines[-1]) == (60, 68)
+
+
+def test_slow_loop_of_failed_attempts_has_its_period(found: dict[str | None, Finding]) -> None:
+    loop = found["every-quarter-hour"]
+    assert (loop.measures["cycles"], loop.measures["kind"], loop.measures["period_seconds"]) == (4, "failed", 900.0)
+    assert loop.measures["cost"] is None
+    assert loop.measures["summaries"] == 0
+
+
+def test_refill_thrash(found: dict[str | None, Finding]) -> None:
+    loop = found["refilled-within-three"]
+    assert (loop.measures["cycles"], loop.measures["kind"], loop.measures["ended_by"]) == (4, "refill", "progress")
+
+
+def test_a_loop_of_thousands_of_cycles_is_one_finding_in_linear_time() -> None:
+    def rows(cycles: int) -> list[Row]:
+        return [OVERFLOW, *([{**SUMMARY, "cost": 0.5}, OVERFLOW] * cycles)]
+
+    began = time.process_time()
+    (loop,) = _found(*rows(2145))
+    short = time.process_time() - began
+    assert (loop.measures["cycles"], loop.measures["cost"], loop.measures["paid"]) == (2145, 1072.5, 2145)
+    assert (loop.lines[0], loop.lines[-1]) == (1, 4291)
+    began = time.process_time()
+    _found(*rows(21450))
+    assert time.process_time() - began < 40 * max(short, 0.01)
+
+
+def test_many_legitimate_compactions_with_four_good_replies_between_stay_quiet() -> None:
+    assert _found(*([GOOD] * 4 + [SUMMARY]) * 200) == []
+
+
+def test_two_refills_are_not_yet_thrash() -> None:
+    assert _found(*([GOOD, SUMMARY] * 3), GOOD) == []
+    assert [loop.measures["cycles"] for loop in _found(*([GOOD, SUMMARY] * 4), GOOD)] == [4]
+    assert [loop.measures["cycles"] for loop in _found(*([GOOD, SUMMARY] * 3), GOOD, refills=2)] == [3]
+
+
+def test_an_answered_prompt_between_compactions_is_progress() -> None:
+    """A person who works on after each compaction is no loop (bastani-inc/atomic PR 1690's own pattern)."""
+    rows: list[Row] = [{**GOOD, "context": 267_000}, {**SUMMARY, "before": 267_000, "after": 131_000}, PROMPT]
+    assert _found(*rows * 6, GOOD) == []
+
+
+def test_two_overflow_compactions_after_which_the_session_goes_on_are_a_warning() -> None:
+    (loop,) = _found(OVERFLOW, SUMMARY, OVERFLOW, SUMMARY, GOOD)
+    assert (loop.severity, loop.confidence, loop.measures["ended_by"]) == ("warning", "medium", "progress")
+    (loop,) = _found(OVERFLOW, SUMMARY, OVERFLOW, SUMMARY, PROMPT, GOOD)
+    assert loop.measures["ended_by"] == "a person"
+    (loop,) = _found(OVERFLOW, SUMMARY, OVERFLOW, SUMMARY, OVERFLOW)
+    assert (loop.severity, loop.confidence) == ("error", "medium")
+
+
+def test_a_failed_summary_may_be_tried_once_more() -> None:
+    assert _found({**FAILED, "before": 90_000}, {**SUMMARY, "before": 90_000}, GOOD) == []
+    assert _found(FAILED, FAILED, SUMMARY, GOOD) == []
+    (loop,) = _found(FAILED, FAILED, FAILED, SUMMARY, GOOD)
+    assert (loop.measures["cycles"], loop.measures["kind"]) == (3, "failed")
+
+
+def test_failed_attempts_with_a_good_step_between_are_a_loop_too() -> None:
+    """PilotDeck's growth: no summary, the step works, no summary again."""
+    (loop,) = _found(*([FAILED, GOOD] * 31))
+    assert (loop.measures["cycles"], loop.measures["kind"]) == (31, "failed")
+
+
+def test_a_healthy_compaction_shortly_before_an_overflow_loop_is_not_part_of_it() -> None:
+    (loop,) = _found(GOOD, SUMMARY, GOOD, GOOD, OVERFLOW, *[SUMMARY, OVERFLOW] * 5)
+    assert (loop.measures["cycles"], loop.lines[0]) == (5, 5)
+
+
+def test_a_step_that_fitted_says_nothing_of_the_request_that_overflowed() -> None:
+    """A good reply as large as the last good one is no sign that the compaction made no room."""
+    rows: list[Row] = [{**GOOD, "context": 8830}, OVERFLOW, SUMMARY]
+    assert _found(*rows * 2, {**GOOD, "context": 8830}) == []
+    (loop,) = _found(*rows * 12, {**GOOD, "context": 8830})
+    assert (loop.measures["cycles"], loop.measures["kind"]) == (12, "refill")
+
+
+def test_attempts_cancelled_by_a_person_are_passed_over() -> None:
+    rows: list[Row] = [
+        OVERFLOW,
+        SUMMARY,
+        OVERFLOW,
+        {"kind": "compacted", "outcome": "aborted"},
+        OVERFLOW,
+        SUMMARY,
+        OVERFLOW,
+    ]
+    (loop,) = _found(*rows)
+    assert (loop.measures["cycles"], loop.measures["overflows"]) == (2, 3)
+
+
+def test_attempts_that_never_ended_count_but_for_the_last() -> None:
+    """Four starts, no end: each resume enters the compaction again (github/copilot-cli#4780)."""
+    (loop,) = _found(*[{"kind": "compact"}] * 4)
+    assert (loop.measures["cycles"], loop.measures["unfinished"]) == (4, 4)
+    (loop,) = _found(OVERFLOW, *[SUMMARY, OVERFLOW] * 3, {"kind": "compact", "trigger": "overflow"})
+    assert (loop.measures["cycles"], loop.measures["unfinished"]) == (3, 1)
+
+
+def test_a_log_without_replies_is_judged_by_sizes() -> None:
+    room = [{**SUMMARY, "before": 90_000, "after": 50_000}] * 6
+    assert _found(*room) == []
+    full = [{**SUMMARY, "before": 90_000, "after": 89_000}] * 6
+    assert [loop.measures["kind"] for loop in _found(*full)] == ["threshold"]
+
+
+def test_every_prompt_costs_a_compaction_where_no_size_is_known() -> None:
+    turn: list[Row] = [PROMPT, GOOD, GOOD, {**GOOD, "stop": "done"}, SUMMARY]
+    assert _found(*turn * 5) == []
+    (loop,) = _found(*turn * 6)
+    assert (loop.severity, loop.measures["cycles"], loop.measures["kind"]) == ("warning", 6, "every prompt")
+    sized: list[Row] = [PROMPT, {**GOOD, "context": 90_000}, {**SUMMARY, "before": 90_000, "after": 20_000}]
+    assert _found(*sized * 6) == []

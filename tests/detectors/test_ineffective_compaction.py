@@ -1,0 +1,54 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.detect import Finding, detect
+from forensics.timeline import File
+
+
+@pytest.fixture
+def found(samples: Path, file_of: Callable[[Path], File]) -> dict[str | None, Finding]:
+    file = file_of(samples / "detectors" / "ineffective_compaction.jsonl")
+    return {finding.session: finding for finding in detect(file, ["ineffective-compaction"])}
+
+
+def test_room_made_unknown_sizes_and_a_persons_own_paste_stay_quiet(found: dict[str | None, Finding]) -> None:
+    assert not found.keys() & {"makes-room", "nothing-known", "the-person-filled-it"}
+
+
+def test_a_compaction_that_grows_the_context(found: dict[str | None, Finding]) -> None:
+    finding = found["not-smaller"]
+    assert finding.severity == "warning"
+    assert finding.measures == {
+        "before": 82_590,
+        "after": 82_661,
+        "share": 1.0009,
+        "times": 1,
+        "kind": "not smaller",
+    }
+    assert finding.lines == [19]
+
+
+def test_the_next_request_tells_where_the_record_does_not(found: dict[str | None, Finding]) -> None:
+    finding = found["only-the-next-request-tells"]
+    assert (finding.measures["after"], finding.bases["after"], finding.lines) == (99_000, "derived", [23, 24])
+
+
+def test_an_announced_reduction_that_was_not_real(found: dict[str | None, Finding]) -> None:
+    assert found["announced-but-not-real"].measures["kind"] == "full again at once"
+
+
+def test_a_fixed_point_is_one_finding(found: dict[str | None, Finding]) -> None:
+    finding = found["fixed-point"]
+    assert (finding.measures["times"], finding.measures["kind"], finding.measures["share"]) == (
+        4,
+        "fixed point",
+        0.8359,
+    )
+
+
+def test_the_share_is_an_option(samples: Path, file_of: Callable[[Path], File]) -> None:
+    file = file_of(samples / "detectors" / "ineffective_compaction.jsonl")
+    strict = detect(file, ["ineffective-compaction"], {"ineffective-compaction": {"share": 0.8}})
+    assert [finding.measures["times"] for finding in strict if finding.session == "fixed-point"] == [4]
