@@ -12,7 +12,7 @@ import msgspec
 from forensics.attempts import attempts
 from forensics.detect import Finding, detect, detectors
 from forensics.events import CapSource
-from forensics.parse import Malformed, NotRecognised, Observable, Source, Unreadable, read, recognise
+from forensics.parse import Malformed, NotRecognised, Observable, Parser, Source, Unreadable, read, recognise
 from forensics.timeline import File, Session
 
 _CONTINUES = "manual-continue"
@@ -28,7 +28,7 @@ class Options(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Input(msgspec.Struct, kw_only=True):
-    """Coverage of one recognised file. `lines` is null in databases."""
+    """Coverage of one recognised file. `lines` is null in databases; `bytes` counts its companions too."""
 
     path: str
     parser: str
@@ -44,6 +44,8 @@ class Input(msgspec.Struct, kw_only=True):
     notes: list[str]
     companions: list[str]
     failures_observable: Observable
+    seconds: float | None = None
+    """How long the file took, where it was measured. Not part of the JSON: reports must not differ by it."""
 
 
 SkipKind = Literal["unrecognised", "unreadable", "broken", "same", "excluded"]
@@ -137,24 +139,30 @@ def scan_file(path: Path, name: str, options: Options) -> Result:
     findings = detect(file, wanted | ({_CONTINUES} & detectors().keys()), options.options)
     observable = source.failures or chosen.failures
     return Result(
-        input=Input(
-            path=name,
-            parser=chosen.name,
-            agent=file.agent,
-            bytes=size,
-            sessions=len(file.sessions),
-            lines=source.lines,
-            records=source.records,
-            malformed=source.malformed,
-            duplicates=source.duplicates,
-            salvaged=sum(one.salvaged for one in source.malformed),
-            unknown=dict(sorted(source.unknown.items())),
-            notes=source.notes,
-            companions=[one.as_posix() for one in (*source.companions, *_sqlite_log(path))],
-            failures_observable=observable,
-        ),
+        input=input_of(source, chosen, agent=file.agent, sessions=len(file.sessions)),
         sessions=[totals(session, findings, observable) for session in file.sessions],
         findings=[finding for finding in findings if finding.detector in wanted],
+    )
+
+
+def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> Input:
+    """Give the coverage of a file that has been read to its end."""
+    companions = [*source.companions, *_sqlite_log(source.path)]
+    return Input(
+        path=source.name,
+        parser=chosen.name,
+        agent=agent,
+        bytes=source.size + sum(one.stat().st_size for one in companions if one.is_file()),
+        sessions=sessions,
+        lines=source.lines,
+        records=source.records,
+        malformed=source.malformed,
+        duplicates=source.duplicates,
+        salvaged=sum(one.salvaged for one in source.malformed),
+        unknown=dict(sorted(source.unknown.items())),
+        notes=source.notes,
+        companions=[one.as_posix() for one in companions],
+        failures_observable=source.failures or chosen.failures,
     )
 
 

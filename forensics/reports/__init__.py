@@ -1,1 +1,37 @@
-"""The reports: one file each, found by looking into this folder."""
+"""The reports: one file each, found by looking into this folder. Each has `render(report, style) -> str`."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+import msgspec
+
+from forensics.summary import Report
+
+SHARED = frozenset({"github", "html", "junit", "markdown", "sarif"})
+"""Formats made to leave the machine: they are redacted unless the user says otherwise."""
+_MODULES = {"table": "text"}
+
+
+class Style(msgspec.Struct, kw_only=True, frozen=True):
+    """How text is laid out: columns of the screen, colour, nothing cut, only ASCII."""
+
+    width: int = 100
+    color: bool = False
+    verbose: bool = False
+    ascii: bool = False
+
+
+@cache
+def formats() -> tuple[str, ...]:
+    """Give the names of the formats, sorted."""
+    names = {_MODULES[name]: name for name in _MODULES}
+    found = (one.name for one in pkgutil.iter_modules(__path__) if not one.name.startswith("_"))
+    return tuple(sorted(names.get(name, name) for name in found))
+
+
+def render(name: str, report: Report, style: Style | None = None) -> str:
+    """Write the report in a format, as text that ends in a line end (or is empty)."""
+    module = importlib.import_module(f"{__name__}.{_MODULES.get(name, name)}")
+    text: str = module.render(report, style or Style())
+    return text

@@ -1,0 +1,113 @@
+"""The command line: the only place that prints or exits."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+import forensics
+from forensics.cli import _common
+from forensics.cli.discover import discover
+from forensics.cli.doctor import doctor
+from forensics.cli.explain import explain
+from forensics.cli.list_ import list_
+from forensics.cli.read import read
+from forensics.cli.scan import scan
+from forensics.cli.schema import schema
+from forensics.config import UsageError
+
+HELP_WIDTH = 100
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="forensics",
+    help="Offline forensics of coding agents' recovery: what went wrong in their own transcripts and logs.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
+)
+app.command("scan")(scan)
+app.command("read")(read)
+app.command("list")(list_)
+app.command("explain")(explain)
+app.command("discover")(discover)
+app.command("doctor")(doctor)
+app.command("schema")(schema)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        _common.write(f"forensics {forensics.__version__}\n")
+        _common.finish(0)
+
+
+@app.callback()
+def _program(
+    _asked: Annotated[
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> NoReturn:
+    """Run the command line."""
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except (BrokenPipeError, ValueError):
+        _common.abandon_stdout()
+    except AttributeError:  # started without standard output
+        pass
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and give its exit code. Whatever goes wrong is told in one line on standard error."""
+    command = typer.main.get_command(app)
+    if not arguments:
+        sys.stderr.write(help_pages()[""])
+        return 2
+    try:
+        code: Any = command.main(list(arguments), prog_name="forensics", standalone_mode=False)
+    except UsageError as error:
+        _common.complain(str(error))
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        _common.complain("interrupted", "note")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _common.abandon_stdout()
+        return 0
+    except Exception as error:  # noqa: BLE001  (the last resort: one line instead of a traceback)
+        return _failed(error, arguments)
+    return code if isinstance(code, int) else 0
+
+
+def _failed(error: Exception, arguments: Sequence[str]) -> int:
+    if hasattr(error, "format_message"):  # a usage error of typer's own parser, which has moved between modules
+        where = getattr(getattr(error, "ctx", None), "command_path", "forensics")
+        _common.complain(f"{error.format_message().rstrip('.')}; see '{where} --help'")
+        return 2
+    _common.complain(f"internal error: {type(error).__name__}: {str(error)[:200]}; {_common.REPORT_BUG}")
+    if {"-v", "--verbose"} & set(arguments):
+        traceback.print_exception(error)
+    return 2
+
+
+def help_pages() -> dict[str, str]:
+    """Render the help of each command (and of the program, under the empty name), the same on every machine."""
+    command: Any = typer.main.get_command(app)
+    pages: dict[str, str] = {}
+    for name, one in {"": command, **command.commands}.items():
+        parent = None if one is command else command.context_class(command, info_name="forensics")
+        context = one.context_class(
+            one, info_name=name or "forensics", parent=parent, terminal_width=HELP_WIDTH, color=False
+        )
+        pages[name] = one.get_help(context).rstrip() + "\n"
+    return pages
+
+
+__all__ = ["app", "help_pages", "main", "run"]

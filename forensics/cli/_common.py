@@ -1,0 +1,134 @@
+"""What the commands share: their options, where they print, how they say that something is wrong."""
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH", help="Files, folders (with all in them), globs, or - for standard input."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only data and errors: no progress, no closing line.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Cut nothing; show tracebacks of internal errors.")]
+Color = Annotated[
+    str | None,
+    typer.Option("--color", metavar="WHEN", help="auto, always or never; NO_COLOR and FORCE_COLOR are heard too."),
+]
+Strict = Annotated[
+    bool | None,
+    typer.Option("--strict/--no-strict", help="Exit 4 when any input was skipped or malformed.", show_default=False),
+]
+REPORT_BUG = "please report it to the maintainers with what -v prints"
+
+
+def complain(message: str, kind: str = "error") -> None:
+    """Write one line for the user to standard error."""
+    from forensics.safe import plain  # noqa: PLC0415  (only where there is something to say)
+
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"forensics: {kind}: {plain(message)}\n")
+        sys.stderr.flush()
+
+
+def finish(code: int) -> NoReturn:
+    """End the command with an exit code."""
+    raise typer.Exit(code)
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Give the options that were given on the command line, under their names in a configuration file."""
+    return {
+        name.strip("_").replace("_", "-"): value
+        for name, value in options.items()
+        if value is not None and value is not False and value != []
+    } | {name.replace("_", "-"): value for name, value in options.items() if value is False and name in _TRISTATE}
+
+
+_TRISTATE = frozenset({"strict", "exit_zero", "redact"})
+
+
+def color_wanted(when: str | None, stream: Any, environment: Mapping[str, str] = os.environ) -> bool:
+    """Decide on colour: the option, then NO_COLOR, FORCE_COLOR, TERM=dumb, then whether it is a terminal."""
+    if when in {"always", "never"}:
+        return when == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR") not in {None, "", "0", "false"}:
+        return True
+    return environment.get("TERM") != "dumb" and is_terminal(stream)
+
+
+def is_terminal(stream: Any) -> bool:
+    """Whether a person looks at the stream."""
+    return stream is not None and not stream.closed and bool(stream.isatty())
+
+
+def width_of(stream: Any) -> int:
+    """Give the columns of the screen; 100 where there is none and COLUMNS does not say."""
+    return shutil.get_terminal_size((100, 24)).columns if is_terminal(stream) or os.environ.get("COLUMNS") else 100
+
+
+def encodes(text: str, stream: Any) -> bool:
+    """Whether the stream can show the text."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def write(text: str | bytes) -> None:
+    """Write data to standard output. Text goes out in the stream's encoding; a reader that has gone is no error."""
+    if isinstance(text, str):
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        text = text.encode(encoding, "backslashreplace")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        abandon_stdout()
+
+
+def abandon_stdout() -> None:
+    """Let what is still to be written go nowhere: the reader of the pipe is gone."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def save(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all. Raises `OSError`."""
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    if path.exists() and not path.is_file():  # a device or a pipe
+        path.write_bytes(data)
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def spool(paths: Iterable[str]) -> Iterator[Path]:
+    """Give a folder for a copy of standard input, removed afterwards; made only when `-` is asked for."""
+    if "-" not in paths:
+        yield Path()
+        return
+    with TemporaryDirectory(prefix="forensics-") as folder:
+        if is_terminal(sys.stdin):
+            complain("reading standard input; end it with Ctrl-D (Ctrl-Z and Enter on Windows)", "note")
+        yield Path(folder)
+
+
+def stdin() -> Any:
+    """Give standard input as bytes, or `None` when there is none."""
+    return None if sys.stdin is None else sys.stdin.buffer

@@ -1,0 +1,123 @@
+"""The command that writes the event table."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forensics.cli import _common
+from forensics.cli._common import Paths, Quiet, Strict
+from forensics.config import UsageError, settings
+from forensics.detect import detectors
+from forensics.inputs import Found, NoSuchInput, expand
+from forensics.parse import NotRecognised, Source, Unreadable, recognise
+from forensics.reports._words import coverage_line
+from forensics.scan import Result, Skipped, input_of
+from forensics.summary import Terms, summarise, without_companions
+
+if TYPE_CHECKING:
+    from forensics.table import LineFile, ParquetFile
+
+_SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_KINDS = ("parquet", "csv", "jsonl")
+
+
+def read(
+    paths: Paths,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="PATH", help="A .parquet, .csv or .jsonl file; - for standard output."),
+    ] = "-",
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", "-f", metavar="FORMAT", help="parquet, csv or jsonl; default: by the file's name."),
+    ] = None,
+    strict: Strict = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write the event table of sessions and logs: a row per thing that happened (`forensics schema events`)."""
+    kind = _kind(output, format_)
+    target = None if output == "-" else Path(output)
+    asked = settings(_common.given(strict=strict), Path.cwd(), detectors)
+    with _common.spool(paths) as folder:
+        try:
+            inputs = expand(paths, folder, _common.stdin(), without=[target] if target else [])
+        except NoSuchInput as error:
+            raise UsageError(str(error)) from error
+        results = _write(inputs.files, kind, target)
+    report = summarise(results, inputs.skipped, Terms(strict=asked.get("strict", False)))
+    result = report.summary.result
+    if not quiet:
+        words = result.reason if result.exit_code else coverage_line(report.coverage)
+        _common.complain(f"{words} (exit {result.exit_code})", "result")
+    _common.finish(result.exit_code)
+
+
+def _kind(output: str, format_: str | None) -> str:
+    kind = format_ or ("jsonl" if output == "-" else _SUFFIXES.get(Path(output).suffix.lower()))
+    if kind not in _KINDS:
+        what = f"--format: {format_!r}" if format_ else f"--output: {output}"
+        raise UsageError(f"{what}: not a format of the event table; name it .parquet, .csv or .jsonl")
+    if output == "-" and kind == "parquet" and _common.is_terminal(sys.stdout):
+        raise UsageError("--format: Parquet is not for a terminal; give --output PATH")
+    if output != "-" and not Path(output).absolute().parent.is_dir():
+        raise UsageError(f"--output: {output}: there is no such folder; make it first")
+    return kind
+
+
+def _write(files: Sequence[Found], kind: str, target: Path | None) -> list[Result]:
+    """Read the files into a table of that kind and write it; files that are part of others appear once."""
+    from forensics.table import LineFile, ParquetFile  # noqa: PLC0415  (not needed for --help)
+
+    with TemporaryFile() as spool:
+        table = ParquetFile() if kind == "parquet" else LineFile(kind, spool)
+        results = [_add(table, one) for one in files]
+        kept = {one.input.path for one in without_companions(results) if one.input}
+        without = frozenset(one.input.path for one in results if one.input) - kept
+        try:
+            if isinstance(table, LineFile):
+                _lines(table.blocks(without), target)
+            elif target is None:
+                _piped(table, without)
+            else:
+                table.write(target, without)
+        except OSError as error:
+            raise UsageError(
+                f"--output: {target}: cannot be written: {error.strerror}; choose another place"
+            ) from error
+    if isinstance(table, ParquetFile) and table.lost:
+        _common.complain(f"{table.lost} numbers beyond 64 bits are null in the table", "warning")
+    return results
+
+
+def _add(table: "LineFile | ParquetFile", found: Found) -> Result:
+    source = Source(found.path, found.name)
+    try:
+        chosen = recognise(found.path)
+        sessions = table.add(source, chosen)
+        return Result(input=input_of(source, chosen, agent=chosen.agent, sessions=sessions))
+    except NotRecognised as error:
+        return Result(skipped=Skipped(path=found.name, bytes=found.bytes, kind="unrecognised", reason=str(error)))
+    except Unreadable as error:
+        return Result(skipped=Skipped(path=found.name, bytes=0, kind="unreadable", reason=str(error)))
+    except OSError as error:
+        return Result(skipped=Skipped(path=found.name, bytes=0, kind="unreadable", reason=error.strerror or str(error)))
+
+
+def _lines(blocks: Iterable[bytes], target: Path | None) -> None:
+    if target is None:
+        for block in blocks:
+            _common.write(block)
+        return
+    with target.open("wb") as stream:
+        stream.writelines(blocks)
+
+
+def _piped(table: "ParquetFile", without: frozenset[str]) -> None:
+    with TemporaryDirectory(prefix="forensics-") as folder:
+        path = Path(folder) / "events.parquet"
+        table.write(path, without)
+        _common.write(path.read_bytes())

@@ -1,0 +1,168 @@
+"""From what the user points at to the files to read: files, folders, globs, standard input; in a stable order."""
+
+import glob
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from forensics.scan import SkipKind, Skipped
+
+STDIN = "-"
+EXCLUDED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
+"""Folders that are not looked into unless they are named: they hold thousands of files and no sessions."""
+_SIDES = ("-wal", "-shm", "-journal")
+
+
+class NoSuchInput(Exception):  # noqa: N818  (what the user typed is wrong, not the program)
+    """A path that does not exist, or a glob that matches nothing. The message says what to do."""
+
+
+class Found(NamedTuple):
+    """A file to read: where it is, its name for the reader (printable, `/` between folders), its size in bytes."""
+
+    path: Path
+    name: str
+    bytes: int
+
+
+class Inputs:
+    """What was found: `files` to read, `skipped` what is not read and why. Both sorted by name."""
+
+    def __init__(self, without: Sequence[Path] = ()) -> None:
+        self.files: list[Found] = []
+        self.skipped: list[Skipped] = []
+        self._without = {_identity(path) for path in without if path.exists()}
+        self._files: list[Found] = []
+        self._seen: dict[tuple[int, int], str] = {}
+
+    def add(self, path: Path) -> None:
+        """Take a path that the user named: a file, or a folder with all that is in it. Opens nothing but folders."""
+        waiting = [path]
+        while waiting:
+            one = waiting.pop()
+            if one is not path and one.name in EXCLUDED and one.is_dir():
+                self._skip(one, "excluded", "a folder that is not looked into; name it to read it")
+                continue
+            waiting.extend(reversed(self._take(one)))
+
+    def _take(self, path: Path) -> list[Path]:
+        """Take one path; give what lies in it."""
+        try:
+            status = path.stat()
+        except OSError as error:
+            self._skip(path, "unreadable", _why_gone(path, error))
+            return []
+        identity = (status.st_dev, status.st_ino)
+        if stat.S_ISDIR(status.st_mode):
+            return self._folder(path, identity)
+        if not stat.S_ISREG(status.st_mode):
+            self._skip(path, "unreadable", f"{_kind(status.st_mode)}: pipe it to standard input and name it -")
+        elif identity not in self._without and self._is_new(path, identity, "file"):
+            self._files.append(Found(path, printable(path), status.st_size))
+        return []
+
+    def _folder(self, path: Path, identity: tuple[int, int]) -> list[Path]:
+        if not self._is_new(path, identity, "folder"):
+            return []
+        try:
+            with os.scandir(path) as entries:
+                return [path / name for name in sorted(entry.name for entry in entries)]
+        except OSError as error:
+            self._skip(path, "unreadable", error.strerror or str(error))
+            return []
+
+    def _is_new(self, path: Path, identity: tuple[int, int], kind: str) -> bool:
+        name = printable(path)
+        known = self._seen.get(identity)
+        if known is None:
+            self._seen[identity] = name
+        elif known != name:
+            self._skip(path, "same", f"the same {kind} as {known}")
+        return known is None
+
+    def _skip(self, path: Path, kind: SkipKind, reason: str) -> None:
+        self.skipped.append(Skipped(path=printable(path), bytes=0, kind=kind, reason=reason))
+
+    def close(self) -> "Inputs":
+        """Sort, and leave out the side files of SQLite databases: they are read with their database."""
+        paths = {found.path for found in self._files}
+        for found in self._files:
+            base = _database_of(found.path)
+            if base is None:
+                self.files.append(found)
+            elif base not in paths:
+                self._skip(found.path, "unrecognised", f"a side file of {printable(base)}: name that to read both")
+        self.files.sort(key=lambda found: found.name)
+        self.skipped.sort(key=lambda one: (one.path, one.reason))
+        return self
+
+
+def expand(given: Sequence[str], spool: Path, stdin: BinaryIO | None, without: Sequence[Path] = ()) -> Inputs:
+    """Find the files behind the given paths, globs and `-` (standard input, copied into the folder `spool`).
+
+    Files in `without` (this run's own outputs) are passed over. Raises `NoSuchInput`.
+    """
+    inputs = Inputs(without)
+    for one in given:
+        if one == STDIN:
+            inputs.files.append(_spooled(stdin, spool / "stdin"))
+            continue
+        for path in _matches(one):
+            inputs.add(path)
+    return inputs.close()
+
+
+def _matches(given: str) -> Iterator[Path]:
+    path = Path(given)
+    if os.path.lexists(path):
+        yield path
+        return
+    matched: list[str] = []
+    trouble = "no such file or folder"
+    if glob.has_magic(given):
+        trouble = "nothing matches this pattern"
+        matched = glob.glob(given, recursive=True, include_hidden=True)  # noqa: PTH207  (Path.glob takes no absolute ones)
+    if not matched:
+        raise NoSuchInput(f"{printable(path)}: {trouble}; give a file, a folder, a glob or - for standard input")
+    yield from map(Path, sorted(matched))
+
+
+def _spooled(stdin: BinaryIO | None, path: Path) -> Found:
+    if stdin is None:
+        raise NoSuchInput("-: standard input is closed; give a file or pipe one in")
+    with path.open("wb") as copy:
+        shutil.copyfileobj(stdin, copy)
+    return Found(path, STDIN, path.stat().st_size)
+
+
+def printable(path: Path) -> str:
+    """Give a path as text that any encoding holds: bytes that are not UTF-8 are shown by their number."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _database_of(path: Path) -> Path | None:
+    for side in _SIDES:
+        if path.name.endswith(side) and path.name != side:
+            base = path.with_name(path.name.removesuffix(side))
+            return base if base.is_file() else None
+    return None
+
+
+def _why_gone(path: Path, error: OSError) -> str:
+    if path.is_symlink():
+        return f"broken link: {error.strerror or error}"
+    return error.strerror or str(error)
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"

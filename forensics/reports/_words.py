@@ -1,0 +1,183 @@
+"""Words for figures: what the reports that people read have in common."""
+
+from collections.abc import Iterable, Iterator
+
+from forensics.detect import Basis, Finding, Value
+from forensics.summary import Coverage, Report
+from forensics.times import moment
+
+_TOKENS = frozenset({"peak", "cap", "value", "plausible", "before", "after", "context", "budget", "size", "tokens"})
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_ASCII_BLOCKS = "._-=+*%#"
+
+
+def minute(ms: int | None) -> str:
+    """Give a time for the eye: `2026-07-09 10:00:00`."""
+    time = moment(ms)
+    return "unknown time" if time is None else time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def span(start: int | None, end: int | None) -> str:
+    """Give a stretch of time, the day once where it is one day."""
+    first, last = minute(start), minute(end)
+    if start is None and end is None:
+        return ""
+    if first == last:
+        return first
+    return f"{first} - {last[11:] if first[:10] == last[:10] else last}"
+
+
+def ranges(lines: Iterable[int]) -> list[tuple[int, int]]:
+    """Compress sorted line numbers: 387, 388, 389, 390 is (387, 390)."""
+    found: list[tuple[int, int]] = []
+    for line in lines:
+        if found and line == found[-1][1] + 1:
+            found[-1] = (found[-1][0], line)
+        else:
+            found.append((line, line))
+    return found
+
+
+def places(finding: Finding, most: int = 4) -> str:
+    """Say where the evidence is: `387-390,394`, or the ids of its records; ends only where there are many."""
+    parts = [str(a) if a == b else f"{a}-{b}" for a, b in ranges(finding.lines)] or finding.records
+    if len(parts) > most:
+        parts = [*parts[: most - 1], f"...({len(parts) - most} more)...", parts[-1]]
+    return ",".join(parts)
+
+
+def count(number: int, noun: str) -> str:
+    """Give a number with its noun: `1,204 records`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: int) -> str:
+    """Give bytes in the unit that suits."""
+    amount = float(number)
+    for unit in ("bytes", "KiB", "MiB"):
+        if amount < 1024:
+            return f"{number:,} bytes" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} GiB"
+
+
+def duration(seconds: float) -> str:
+    """Give a time span in its two greatest units."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    for unit, inner, length, part in (("d", "h", 86400, 3600), ("h", "min", 3600, 60), ("min", "s", 60, 1)):
+        if whole >= length:
+            rest = whole % length // part
+            return f"{whole // length} {unit} {rest} {inner}" if rest else f"{whole // length} {unit}"
+    return f"{whole} s"
+
+
+def figure(name: str, value: Value) -> str:
+    """Give a measure's value with its unit, which its name tells."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, str):
+        return value
+    last = name.rsplit("_", 1)[-1]
+    if last == "seconds":
+        return duration(value)
+    if last == "hours":
+        return f"{value:,.1f} h"
+    if last == "minutes":
+        return f"{value:,.1f} min"
+    if last in {"cost", "dollars"}:
+        return f"${value:,.2f}"
+    if last in {"rate", "share"}:
+        return f"{value:.0%}"
+    if last == "ratio":
+        return f"{value:,.2f} x"
+    number = f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    return f"{number} tokens" if name in _TOKENS else number
+
+
+def measures(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Give each measure's name and value in words; the basis where it was not observed, the interval if it has one."""
+    for name, value in finding.measures.items():
+        words = figure(name, value)
+        if name in finding.intervals:
+            low, high = (figure(name, bound) for bound in finding.intervals[name])
+            words += f" ({low} to {high})"
+        basis: Basis = finding.bases.get(name, "observed")
+        yield name.replace("_", " "), words if basis == "observed" else f"{words} [{basis}]"
+
+
+def sparkline(contexts: list[int], cap: int | None, *, ascii_only: bool = False) -> str:
+    """Draw context sizes as one line of blocks; the cap (or the peak, if it is higher or there is none) is the top."""
+    blocks = _ASCII_BLOCKS if ascii_only else _BLOCKS
+    top = max([*contexts, cap or 0, 1])
+    return "".join(blocks[min(len(blocks) - 1, one * len(blocks) // top)] for one in contexts)
+
+
+def coverage_line(coverage: Coverage) -> str:
+    """Say what was read, and what was not, in one line."""
+    parts = [f"read {count(coverage.files, 'file')}"]
+    if coverage.lines:
+        parts.append(count(coverage.lines, "line"))
+    parts += [count(coverage.records, "record"), size(coverage.bytes)]
+    if coverage.malformed:
+        parts.append(f"{count(coverage.malformed, 'malformed line')} ({coverage.salvaged:,} salvaged)")
+    if coverage.duplicates:
+        parts.append(count(coverage.duplicates, "duplicate"))
+    if coverage.unrecognised:
+        parts.append(f"{coverage.unrecognised:,} not recognised")
+    if coverage.unreadable:
+        parts.append(f"{coverage.unreadable:,} not readable")
+    return ", ".join(parts)
+
+
+def totals_line(report: Report) -> str:
+    """Say what the sessions hold together."""
+    total = report.summary
+    parts = [count(total.sessions, "session"), count(total.prompts, "prompt"), f"{count(total.replies, 'repl')}"]
+    parts[-1] = f"{total.replies:,} {'reply' if total.replies == 1 else 'replies'}"
+    if failed := sum(total.errors.values()):
+        parts.append(f"{count(failed, 'error')} ({', '.join(f'{n} {name}' for name, n in total.errors.items())})")
+    if total.length_stops:
+        parts.append(count(total.length_stops, "length stop"))
+    if total.compactions.attempts:
+        parts.append(f"{count(total.compactions.attempts, 'compaction')} ({_outcomes(report)})")
+    if total.manual_continues:
+        parts.append(count(total.manual_continues, "manual continue"))
+    if total.waiting_seconds:
+        parts.append(f"waited {duration(total.waiting_seconds)}")
+    if total.cost is not None:
+        parts.append(figure("cost", total.cost))
+    return ", ".join(parts)
+
+
+def _outcomes(report: Report) -> str:
+    counts = report.summary.compactions
+    named = [
+        (counts.summaries, "with a summary"),
+        (counts.dropped, "by dropping"),
+        (counts.no_summary, "without a summary"),
+        (counts.failed, "failed"),
+        (counts.aborted, "aborted"),
+        (counts.skipped, "skipped"),
+        (counts.unknown, "unknown"),
+    ]
+    words = [f"{n:,} {name}" for n, name in named if n]
+    if counts.failed is None:
+        words.append("failures not recorded")
+    return ", ".join(words)
+
+
+def blind_spots(coverage: Coverage) -> list[str]:
+    """Say what the formats that were read cannot show, a sentence for each parser."""
+    words = {"no": "cannot show failed compactions", "partly": "show failed compactions only in part"}
+    seen = sorted(
+        {(one.parser, one.failures_observable) for one in coverage.inputs if one.failures_observable != "yes"}
+    )
+    return [f"{parser} files {words[shown]}: their rate is unknown" for parser, shown in seen]
+
+
+def headline(finding: Finding) -> str:
+    """Give a finding in one line of plain words, for formats that have one field for it."""
+    told = "; ".join(f"{name} {words}" for name, words in measures(finding))
+    return f"{finding.message} ({told})" if told else finding.message

@@ -1,0 +1,65 @@
+"""The whole report as one JSON document; `forensics schema scan` prints its schema."""
+
+from typing import Any
+
+import msgspec
+
+from forensics.detect import Finding
+from forensics.reports import Style
+from forensics.scan import Input, SessionTotals
+from forensics.summary import Report
+from forensics.times import iso
+
+
+def render(report: Report, _style: Style) -> str:
+    """Write the document, indented, in a fixed order of keys."""
+    return encode(document(report), indent=2) + "\n"
+
+
+def encode(value: Any, indent: int = 0) -> str:
+    """Write JSON text. What JSON cannot say is mended: NaN becomes null, a lone surrogate U+FFFD."""
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        data = msgspec.json.encode(_mended(value))
+    return (msgspec.json.format(data, indent=indent) if indent else data).decode()
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_mended(key): _mended(inner) for key, inner in value.items()}
+    return [_mended(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def document(report: Report) -> dict[str, Any]:
+    """Give the report as plain JSON values under its published names."""
+    content: dict[str, Any] = msgspec.to_builtins(
+        msgspec.structs.replace(report, sessions=[], findings=[], suppressed=[])
+    )
+    content["coverage"]["inputs"] = [_input(one) for one in report.coverage.inputs]
+    for name in ("start", "end"):
+        content["summary"][name] = iso(content["summary"][name])
+    content["sessions"] = [_timed(one) for one in report.sessions]
+    content["findings"] = [finding(one) for one in report.findings]
+    content["suppressed"] = [finding(one) for one in report.suppressed]
+    return content
+
+
+def finding(one: Finding) -> dict[str, Any]:
+    """Give a finding as plain JSON values."""
+    return _timed(one)
+
+
+def _timed(one: Finding | SessionTotals) -> dict[str, Any]:
+    content: dict[str, Any] = msgspec.to_builtins(one)
+    content["start"], content["end"] = iso(one.start), iso(one.end)
+    return content
+
+
+def _input(one: Input) -> dict[str, Any]:
+    content: dict[str, Any] = msgspec.to_builtins(one)
+    del content["seconds"]
+    content["malformed"] = [bad._asdict() for bad in one.malformed]
+    return content

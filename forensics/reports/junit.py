@@ -1,0 +1,82 @@
+"""JUnit XML: a suite per transcript, a case per detector and session; passes are listed, so that counts are true."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from forensics.detect import Finding
+from forensics.reports import Style
+from forensics.reports._words import headline, places
+from forensics.safe import xml
+from forensics.scan import Input, SessionTotals, Skipped
+from forensics.summary import Report
+from forensics.times import iso
+
+
+def render(report: Report, _style: Style) -> str:
+    """Write the suites. A finding is a failure, an unreadable input an error, an unrecognised one is skipped."""
+    root = Element("testsuites", name="forensics")
+    sessions: defaultdict[str, list[SessionTotals]] = defaultdict(list)
+    for session in report.sessions:
+        sessions[session.file].append(session)
+    findings: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in report.findings:
+        findings[finding.file].append(finding)
+    for one in report.coverage.inputs:
+        _suite(root, one, report.detectors, sessions[one.path], findings[one.path])
+    for skipped in report.coverage.skipped:
+        _unread(root, skipped)
+    _count(root, list(root))
+    indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(
+    root: Element, one: Input, detectors: Iterable[str], sessions: list[SessionTotals], findings: list[Finding]
+) -> None:
+    suite = SubElement(root, "testsuite", name=xml(one.path), time=f"{one.seconds or 0:.3f}")
+    started = iso(min((s.start for s in sessions if s.start is not None), default=None))
+    if started:
+        suite.set("timestamp", started.removesuffix("Z"))
+    found: defaultdict[tuple[str, str | None], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        found[finding.detector, finding.session].append(finding)
+    names: list[str | None] = [session.session for session in sessions]
+    for detector in sorted({*detectors, *(finding.detector for finding in findings)}):
+        others = sorted({session or "" for d, session in found if d == detector} - {name or "" for name in names})
+        for session in [*names, *(name or None for name in others)]:
+            _cases(suite, detector, session, one.path, found.get((detector, session), []))
+    _count(suite, [suite])
+
+
+def _cases(suite: Element, detector: str, session: str | None, path: str, findings: list[Finding]) -> None:
+    for number, finding in enumerate(findings or [None], 1):
+        name = f"{detector} {session or 'host'}" + (f" #{number}" if number > 1 else "")
+        case = SubElement(suite, "testcase", classname=f"forensics.{detector}", name=xml(name), file=xml(path))
+        if finding is None:
+            continue
+        if finding.lines:
+            case.set("line", str(finding.lines[0]))
+        if finding.state in {"baselined", "suppressed"}:
+            SubElement(case, "skipped", message=xml(f"{finding.state}: {headline(finding)}"))
+        else:
+            failure = SubElement(case, "failure", type=finding.severity, message=xml(headline(finding)))
+            failure.text = xml(f"{finding.file}:{places(finding)} {finding.id}")
+
+
+def _unread(root: Element, skipped: Skipped) -> None:
+    if skipped.kind in {"same", "excluded"}:
+        return
+    suite = SubElement(root, "testsuite", name=xml(skipped.path), time="0.000")
+    case = SubElement(suite, "testcase", classname="forensics.input", name="read", file=xml(skipped.path))
+    tag = "skipped" if skipped.kind == "unrecognised" else "error"
+    SubElement(case, tag, message=xml(skipped.reason), type=skipped.kind)
+    _count(suite, [suite])
+
+
+def _count(element: Element, suites: list[Element]) -> None:
+    kinds = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    for attribute, tag in kinds.items():
+        element.set(attribute, str(sum(1 for suite in suites for _ in suite.iter(tag))))
+    if element.tag == "testsuites":
+        element.set("time", f"{sum(float(suite.get('time', '0')) for suite in suites):.3f}")

@@ -1,0 +1,187 @@
+"""One screen for a person: what went wrong, where, how bad. Drawn with rich; no text is read as its markup."""
+
+import io
+from collections.abc import Iterable
+from itertools import groupby
+
+from rich.box import ASCII2, SIMPLE
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from forensics.detect import SEVERITIES, Finding, Severity
+from forensics.reports import Style
+from forensics.reports._words import (
+    blind_spots,
+    count,
+    coverage_line,
+    measures,
+    minute,
+    places,
+    span,
+    sparkline,
+    totals_line,
+)
+from forensics.safe import plain
+from forensics.scan import SessionTotals
+from forensics.summary import Report
+
+MOST_SESSIONS = 12
+MOST_ALIKE = 6
+MOST_SKIPPED = 5
+_COLORS: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def render(report: Report, style: Style) -> str:
+    """Write coverage, totals, a table of detectors, the findings by session, and last the result."""
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=max(style.width, 30),
+        force_terminal=style.color,
+        color_system="standard" if style.color else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    _coverage(console, report, style)
+    if report.summary.by_detector:
+        console.print(_detectors(report, style))
+    _sessions(console, report, style)
+    _hidden(console, report)
+    result = report.summary.result
+    color = "red" if result.exit_code else "green" if result.status == "clean" else "bold"
+    console.print(_text(f"{result.reason} (exit {result.exit_code})", color))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _text(words: str, style: str = "") -> Text:
+    return Text(plain(words), style=style)
+
+
+def _coverage(console: Console, report: Report, style: Style) -> None:
+    coverage = report.coverage
+    console.print(_text(coverage_line(coverage), "bold"))
+    if coverage.files:
+        console.print(_text(totals_line(report)))
+    for copies in report.summary.copies if style.verbose else ():
+        console.print(_text(f"session {copies.session} counted once: {copies.file}, also {', '.join(copies.others)}"))
+    if report.summary.copies and not style.verbose:
+        console.print(
+            _text(f"{count(len(report.summary.copies), 'session')} in several files counted once (-v: which)")
+        )
+    for sentence in blind_spots(coverage):
+        console.print(_text(sentence, "dim"))
+    missed = [one for one in coverage.skipped if style.verbose or one.kind not in {"same", "excluded"}]
+    lines = [f"not read: {one.path}: {one.reason}" for one in missed]
+    lines += [f"malformed: {one.path}:{bad.line}: {bad.reason}" for one in coverage.inputs for bad in one.malformed]
+    _cut(console, lines, MOST_SKIPPED, style, "yellow")
+
+
+def _cut(console: Console, lines: list[str], most: int, style: Style, color: str = "") -> None:
+    shown = lines if style.verbose else lines[:most]
+    for line in shown:
+        console.print(_text(line, color))
+    if len(shown) < len(lines):
+        console.print(_text(f"and {len(lines) - len(shown):,} more (use --format json)", "dim"))
+
+
+def _detectors(report: Report, style: Style) -> Table:
+    table = Table(box=ASCII2 if style.ascii else SIMPLE, pad_edge=False, header_style="bold")
+    table.add_column("detector", overflow="fold")
+    for severity in SEVERITIES:
+        table.add_column(f"{severity}s", justify="right")
+    by_weight = sorted(report.summary.by_detector.items(), key=lambda item: [-item[1][s] for s in SEVERITIES])
+    for name, counts in by_weight:
+        table.add_row(_text(name), *(_number(counts[severity], severity) for severity in SEVERITIES))
+    return table
+
+
+def _number(number: int, severity: Severity) -> Text:
+    return Text(f"{number:,}", style=_COLORS[severity] if number else "dim")
+
+
+def _sessions(console: Console, report: Report, style: Style) -> None:
+    totals = {(one.agent, one.session, one.file): one for one in report.sessions}
+    groups: dict[tuple[str, str | None, str], list[Finding]] = {}
+    for one in report.findings:
+        groups.setdefault((one.agent, one.session, one.file), []).append(one)
+    shown = list(groups.items()) if style.verbose else list(groups.items())[:MOST_SESSIONS]
+    for (agent, session, file), findings in shown:
+        _title(console, findings[0], totals.get((agent, session or "", file)), style)
+        for _, alike in groupby(findings, key=lambda one: (one.severity, one.detector)):
+            _alike(console, list(alike), style)
+        console.print()
+    if len(shown) < len(groups):
+        left = sum(len(findings) for findings in list(groups.values())[len(shown) :])
+        words = f"and {count(left, 'finding')} in {count(len(groups) - len(shown), 'session')} more"
+        console.print(_text(f"{words} (use --format json)\n", "dim"))
+
+
+def _title(console: Console, first: Finding, totals: SessionTotals | None, style: Style) -> None:
+    version = f" {totals.version}" if totals and totals.version else ""
+    name = f"session {first.session}" if first.session else "host process"
+    console.print(_text(f"{first.agent}{version}, {name}", "bold underline"), _text(first.file, "dim"), sep="\n")
+    if totals is None:
+        return
+    when = span(totals.start, totals.end)
+    if when:
+        console.print(_text(f"  {when} UTC", "dim"))
+    if totals.peak_context is not None:
+        drawn = sparkline(totals.contexts, totals.cap, ascii_only=style.ascii)[: max(10, style.width - 10)]
+        console.print(_text(f"  {drawn}", "blue"))
+        peak = f"context peak {totals.peak_context:,}"
+        known = (
+            f" of {totals.cap:,} tokens ({totals.peak_ratio:.2f} x, {totals.cap_source})" if totals.cap else " tokens"
+        )
+        console.print(_text(f"  {peak}{known}", "dim"))
+
+
+def _alike(console: Console, findings: list[Finding], style: Style) -> None:
+    first = findings[0]
+    many = f" x {len(findings)}" if len(findings) > 1 else ""
+    console.print(_text(f"  {first.severity.upper()} {first.detector}{many}", _COLORS[first.severity]))
+    shown = findings if style.verbose else findings[:MOST_ALIKE]
+    said: set[str] = set()
+    for one in shown:
+        _finding(console, one, style, said)
+    if len(shown) < len(findings):
+        console.print(_text(f"    and {len(findings) - len(shown):,} more (use --format json)", "dim"))
+
+
+def _finding(console: Console, one: Finding, style: Style, said: set[str]) -> None:
+    """Print a finding; words that the one above it said already are not said again."""
+    when = span(one.start, one.end) if one.lines or one.start is not None else minute(None)
+    place = f"{one.file}:{places(one, 12 if style.verbose else 4)}"
+    told = [f"{name} {words}" for name, words in measures(one)]
+    state = [] if one.state == "new" else [one.state]
+    doubt = [] if one.confidence == "high" else [f"{one.confidence} confidence"]
+    _indented(console, [place], "bold", 4)
+    _indented(console, [when, *state, *doubt, *told], "", 6)
+    if one.message not in said:
+        said.add(one.message)
+        _indented(console, [one.message], "", 6)
+    if one.also:
+        others = one.also if style.verbose else one.also[:2]
+        more = f" and {len(one.also) - len(others)} more" if len(others) < len(one.also) else ""
+        _indented(console, [f"also in {', '.join(others)}{more}"], "dim", 6)
+    if style.verbose:
+        _indented(console, [f"id {one.id}"], "dim", 6)
+
+
+def _indented(console: Console, parts: Iterable[str], color: str, by: int) -> None:
+    words = ", ".join(part for part in parts if part)
+    if not words:
+        return
+    lines = _text(words, color).wrap(console, max(console.width - by, 20))
+    for line in lines:
+        console.print(Text(" " * by) + line)
+
+
+def _hidden(console: Console, report: Report) -> None:
+    hidden = report.summary.hidden
+    if hidden.by_severity:
+        console.print(_text(f"{count(hidden.by_severity, 'finding')} below --min-severity not shown", "dim"))
+    if hidden.by_time:
+        console.print(_text(f"{count(hidden.by_time, 'finding')} outside --since and --until not shown", "dim"))

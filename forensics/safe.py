@@ -1,0 +1,51 @@
+"""Make hostile text harmless for the place it is written to. Everything a transcript contains is hostile."""
+
+import re
+
+_CONTROL = re.compile(
+    "["
+    "\0-\x1f\x7f-\x9f"  # C0 with ESC, C1
+    "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"  # bidi controls and invisible separators
+    "\ud800-\udfff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f"  # tags: text that no screen shows
+    "]"
+)
+_SPACE = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&$@:=^])")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def plain(text: str) -> str:
+    """Give one line without control characters: line ends and tabs become a space, other ones their number."""
+    return _CONTROL.sub(_shown, _SPACE.sub(" ", text))
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+
+def markdown(text: str) -> str:
+    """Give one line in which no character has a meaning in GitHub's Markdown, in a table's cell or out of it."""
+    return _MARKDOWN.sub(r"\\\1", plain(text)).replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\@", "&#64;")
+
+
+def cell(text: str) -> str:
+    """Give a CSV cell that no spreadsheet takes for a formula."""
+    shown = _CONTROL.sub(_shown, text.replace("\r\n", "\n").replace("\n", " ").replace("\t", " "))
+    return f"'{shown}" if shown.lstrip().startswith(("=", "+", "-", "@")) else shown
+
+
+def xml(text: str) -> str:
+    """Leave out the characters that XML 1.0 does not allow, and show the other controls."""
+    return plain(_NOT_XML.sub("", text))
+
+
+def workflow(text: str) -> str:
+    """Escape the message of a GitHub workflow command."""
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def workflow_property(text: str) -> str:
+    """Escape the property of a GitHub workflow command."""
+    return workflow(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,298 @@
+"""Put the results of many files together: each finding and each session once, one verdict for line and exit code."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+import forensics
+from forensics.detect import SEVERITIES, Finding, Severity
+from forensics.scan import Compactions, Input, Result, SessionTotals, Skipped
+from forensics.totals import Copies, Figures, totals
+
+SCHEMA_VERSION = 1
+FailOn = Literal["error", "warning", "note", "never"]
+Status = Literal["clean", "findings", "failed", "internal-error", "nothing-recognised", "incomplete"]
+_HARMLESS = frozenset({"same", "excluded"})
+
+
+class Tool(msgspec.Struct, kw_only=True):
+    """What made the report."""
+
+    name: str = "forensics"
+    version: str = forensics.__version__
+
+
+class Coverage(msgspec.Struct, kw_only=True):
+    """What was read and what was not. `files` to `salvaged` are about the files that were read."""
+
+    files: int
+    bytes: int
+    lines: int | None
+    """Null when only databases were read."""
+    records: int
+    malformed: int
+    duplicates: int
+    salvaged: int
+    unrecognised: int
+    unreadable: int
+    skipped: list[Skipped]
+    inputs: list[Input]
+
+
+class Hidden(msgspec.Struct, kw_only=True):
+    """Findings that the user's own filters left out."""
+
+    by_severity: int = 0
+    by_time: int = 0
+
+
+class Verdict(msgspec.Struct, kw_only=True):
+    """How the run ended: the exit code, and the words for it."""
+
+    exit_code: int
+    status: Status
+    reason: str
+
+
+class Summary(msgspec.Struct, kw_only=True):
+    """Totals over everything read, copies counted once. A null is unknown."""
+
+    result: Verdict
+    findings: int
+    by_severity: dict[Severity, int]
+    by_detector: dict[str, dict[Severity, int]]
+    hidden: Hidden
+    sessions: int
+    copies: list[Copies]
+    start: int | None
+    end: int | None
+    prompts: int
+    replies: int
+    errors: dict[str, int]
+    length_stops: int
+    aborted: int
+    compactions: Compactions
+    manual_continues: int | None
+    peak_context: int | None
+    peak_ratio: float | None
+    input_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    waiting_seconds: float | None
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """Everything that a scan says. `sessions` and `findings` are in their total order."""
+
+    schema_version: int = SCHEMA_VERSION
+    tool: Tool
+    coverage: Coverage
+    summary: Summary
+    sessions: list[SessionTotals]
+    findings: list[Finding]
+    suppressed: list[Finding] = []
+    detectors: list[str] = []
+    """The detectors that ran."""
+
+
+class Terms(msgspec.Struct, kw_only=True, frozen=True):
+    """What the user asks of the findings: which to show, which to fail on. Times are UTC milliseconds."""
+
+    min_severity: Severity = "note"
+    since: int | None = None
+    until: int | None = None
+    fail_on: FailOn = "never"
+    exit_zero: bool = False
+    strict: bool = False
+
+
+def summarise(
+    results: Iterable[Result],
+    skipped: Sequence[Skipped] = (),
+    terms: Terms | None = None,
+    detectors: Sequence[str] = (),
+) -> Report:
+    """Put the results together. Neither their order nor that of `skipped` matters."""
+    terms = terms or Terms()
+    kept = without_companions(results)
+    inputs = sorted((one.input for one in kept if one.input), key=lambda one: one.path)
+    passed = sorted((*skipped, *(one.skipped for one in kept if one.skipped)), key=lambda one: (one.path, one.reason))
+    sessions = sorted((s for one in kept for s in one.sessions), key=lambda s: (s.file, s.start or 0, s.session))
+    found = _merged([finding for one in kept for finding in one.findings], sessions)
+    hidden = Hidden()
+    findings = sorted((one for one in found if _shown(one, terms, hidden)), key=order)
+    sessions = [one for one in sessions if _within(one.start, one.end, terms)]
+    coverage = _coverage(inputs, passed)
+    return Report(
+        tool=Tool(),
+        coverage=coverage,
+        summary=_summary(coverage, sessions, findings, hidden, terms),
+        sessions=sessions,
+        findings=findings,
+        detectors=sorted(detectors),
+    )
+
+
+def order(finding: Finding) -> tuple[int, str, int, str, str, int]:
+    """Sort findings: the worst first, then by place. Total: equal keys mean equal findings."""
+    first = finding.lines[0] if finding.lines else 0
+    rank = SEVERITIES.index(finding.severity)
+    return rank, finding.file, first, finding.detector, finding.id, finding.start or 0
+
+
+def without_companions(results: Iterable[Result]) -> list[Result]:
+    """Leave out the files that another one was read together with."""
+    ordered = sorted(results, key=_path)
+    read: set[Path] = set()
+    for one in ordered:
+        if one.input and Path(one.input.path).absolute() not in read:
+            read.update(Path(path).absolute() for path in one.input.companions)
+    return [one for one in ordered if Path(_path(one)).absolute() not in read] if read else ordered
+
+
+def _path(result: Result) -> str:
+    return result.input.path if result.input else result.skipped.path if result.skipped else ""
+
+
+def _merged(findings: list[Finding], sessions: list[SessionTotals]) -> list[Finding]:
+    """Keep a finding that several files show once, as the file with the fullest copy of the session shows it.
+
+    The same id is the same finding only with the same start: ids without record ids count from a file's beginning.
+    """
+    rows = {(one.agent, one.session, one.file): one.rows for one in sessions}
+    groups: defaultdict[tuple[str, int | None], defaultdict[str, list[Finding]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for one in findings:
+        groups[one.id, one.start][one.file].append(one)
+    kept: list[Finding] = []
+    for files in groups.values():
+        first = min(files, key=lambda file: (-rows.get(_session_in(files[file][0], file), 0), len(file), file))
+        others = sorted(set(files) - {first})
+        for one in files[first]:
+            one.also = sorted({*one.also, *others})
+            kept.append(one)
+    return kept
+
+
+def _session_in(finding: Finding, file: str) -> tuple[str, str, str]:
+    return finding.agent, finding.session or "", file
+
+
+def _shown(finding: Finding, terms: Terms, hidden: Hidden) -> bool:
+    if not _within(finding.start, finding.end, terms):
+        hidden.by_time += 1
+        return False
+    if SEVERITIES.index(finding.severity) > SEVERITIES.index(terms.min_severity):
+        hidden.by_severity += 1
+        return False
+    return True
+
+
+def _within(start: int | None, end: int | None, terms: Terms) -> bool:
+    """Whether something overlaps the time asked for; what has no time is never left out."""
+    after = terms.since is None or end is None or end >= terms.since
+    return after and (terms.until is None or start is None or start <= terms.until)
+
+
+def _coverage(inputs: list[Input], skipped: list[Skipped]) -> Coverage:
+    lines = [one.lines for one in inputs if one.lines is not None]
+    return Coverage(
+        files=len(inputs),
+        bytes=sum(one.bytes for one in inputs),
+        lines=sum(lines) if lines or not inputs else None,
+        records=sum(one.records for one in inputs),
+        malformed=sum(len(one.malformed) for one in inputs),
+        duplicates=sum(one.duplicates for one in inputs),
+        salvaged=sum(one.salvaged for one in inputs),
+        unrecognised=sum(one.kind == "unrecognised" for one in skipped),
+        unreadable=sum(one.kind == "unreadable" for one in skipped),
+        skipped=skipped,
+        inputs=inputs,
+    )
+
+
+def _summary(
+    coverage: Coverage, sessions: list[SessionTotals], findings: list[Finding], hidden: Hidden, terms: Terms
+) -> Summary:
+    figures, copies = totals(sessions, {one.path: one.parser for one in coverage.inputs})
+    errors = {name.removeprefix("errors."): int(n) for name, n in figures.items() if name.startswith("errors.")}
+    by_detector: dict[str, dict[Severity, int]] = {}
+    for one in findings:
+        counts = by_detector.setdefault(one.detector, dict.fromkeys(SEVERITIES, 0))
+        counts[one.severity] += 1
+    by_severity = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
+    return Summary(
+        result=verdict(coverage, by_severity, terms),
+        findings=len(findings),
+        by_severity=by_severity,
+        by_detector=dict(sorted(by_detector.items())),
+        hidden=hidden,
+        sessions=len({(one.agent, one.session) for one in sessions}),
+        copies=copies,
+        start=min((one.start for one in sessions if one.start is not None), default=None),
+        end=max((one.end for one in sessions if one.end is not None), default=None),
+        prompts=int(figures.get("prompts", 0)),
+        replies=int(figures.get("replies", 0)),
+        errors=dict(sorted(errors.items())),
+        length_stops=int(figures.get("length_stops", 0)),
+        aborted=int(figures.get("aborted", 0)),
+        compactions=_compactions(figures, empty=not sessions),
+        manual_continues=_whole(figures, "manual_continues"),
+        peak_context=max((one.peak_context for one in sessions if one.peak_context is not None), default=None),
+        peak_ratio=max((one.peak_ratio for one in sessions if one.peak_ratio is not None), default=None),
+        input_tokens=_whole(figures, "input_tokens"),
+        cached_tokens=_whole(figures, "cached_tokens"),
+        output_tokens=_whole(figures, "output_tokens"),
+        cost=figures.get("cost"),
+        waiting_seconds=figures.get("waiting_seconds"),
+    )
+
+
+def _compactions(figures: Figures, *, empty: bool) -> Compactions:
+    names = [field.name for field in msgspec.structs.fields(Compactions)]
+    found = {name: None if (n := figures.get(f"compactions.{name}")) is None else int(n) for name in names}
+    return Compactions() if empty else Compactions(**found)  # type: ignore[arg-type]
+
+
+def _whole(figures: Figures, name: str) -> int | None:
+    return int(figures[name]) if name in figures else None
+
+
+def verdict(coverage: Coverage, by_severity: dict[Severity, int], terms: Terms) -> Verdict:
+    """Decide how the run ended: the one place that exit codes and result lines come from."""
+    counts = counted(by_severity)
+    read = f"read {_n(coverage.files, 'file')}, {_n(coverage.records, 'record')}"
+    broken = sum(one.kind == "broken" for one in coverage.skipped)
+    unread = sum(one.kind not in _HARMLESS for one in coverage.skipped)
+    if broken:
+        return Verdict(exit_code=2, status="internal-error", reason=f"internal error on {_n(broken, 'file')}; {counts}")
+    if not coverage.files:
+        looked = f"{_n(unread, 'input')} looked at, none recognised" if unread else "there are no files there"
+        return Verdict(exit_code=3, status="nothing-recognised", reason=f"nothing was read: {looked}")
+    worst = [name for name in SEVERITIES if by_severity[name]]
+    fails = terms.fail_on != "never" and any(SEVERITIES.index(n) <= SEVERITIES.index(terms.fail_on) for n in worst)
+    if fails and not terms.exit_zero:
+        return Verdict(exit_code=1, status="failed", reason=f"{counts}; fails on {terms.fail_on} (--fail-on)")
+    gaps = [_n(unread, "input") + " not read"] if unread else []
+    gaps += [_n(coverage.malformed, "malformed line")] if coverage.malformed else []
+    if gaps and terms.strict:
+        return Verdict(exit_code=4, status="incomplete", reason=f"incomplete (--strict): {', '.join(gaps)}; {counts}")
+    if worst:
+        return Verdict(exit_code=0, status="findings", reason=counts)
+    nothing = "nothing found" if coverage.records else "no records, so there was nothing to find"
+    return Verdict(exit_code=0, status="clean", reason=f"{read}, {nothing}")
+
+
+def counted(by_severity: dict[Severity, int]) -> str:
+    """Say how many findings there are of each severity."""
+    parts = [_n(by_severity[name], name) for name in SEVERITIES if by_severity[name]]
+    return ", ".join(parts) or "nothing found"
+
+
+def _n(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
