@@ -14,7 +14,7 @@ BreakKind = Literal["error", "length", "empty", "filtered", "idle"]
 """How work broke off: by a failed, cut, empty or filtered reply, or `idle` after a compaction in mid-work."""
 
 _KINDS: dict[str, BreakKind] = {"error": "error", "length": "length", "empty": "empty", "filtered": "filtered"}
-_HEARTBEAT = re.compile(r"\bheartbeat|\bcron\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\bheartbeat|\bcron\b|\bmemory flush\b", re.IGNORECASE)
 _ANNOUNCED = "recovery ended:"
 _TOGETHER_MS = 60_000
 
@@ -129,7 +129,10 @@ def breaks(session: Session) -> list[Break]:
 
 
 class _Turn:
-    """A person's prompt and the state of things when the person's next one came; heartbeats are left out."""
+    """A person's prompt and the state of things when the person's next one came.
+
+    What the agent asks itself on the side (heartbeats, timers, memory flushes) is left out with its replies.
+    """
 
     def __init__(self, prompt: Event | None) -> None:
         self.prompt = prompt
@@ -190,12 +193,12 @@ def _turns(events: Sequence[Event]) -> Iterator[_Turn]:
     skipping = False
     for event in events:
         if event.kind == "prompt":
-            skipping = event.origin == "synthetic" and _HEARTBEAT.search(event.text or "") is not None
+            skipping = event.origin == "synthetic" and _ASIDE.search(event.text or "") is not None
             if event.origin == "human":
                 yield turn
                 turn = _Turn(event)
                 continue
-        if not skipping:
+        if not (skipping and event.kind in {"prompt", "reply"}):
             turn.add(event)
     yield turn
 

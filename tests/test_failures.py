@@ -131,3 +131,9 @@ def test_what_was_asked_since_work_last_ended_well() -> None:
 def test_a_cancelled_request_is_the_persons_abort() -> None:
     cancelled = Event(kind="reply", stop="error", fault="cancelled")
     assert breaks(_session(_ask(), cancelled, _ask("continue"), _good())) == []
+
+
+def test_a_memory_flush_hides_neither_the_failure_nor_the_compaction_after_it() -> None:
+    flush = Event(kind="prompt", origin="synthetic", text="Pre-compaction memory flush. Store what matters.")
+    (one,) = breaks(_session(_ask(), _error(), flush, _good(), _compacted(), _ask("continue"), _good()))
+    assert (one.kind, one.row.line, one.compacted) == ("error", 2, True)

@@ -41,7 +41,7 @@ def _judged(one: Break) -> Message | None:
     if prompt is None or _sent_before(prompt, one.row):
         return None
     repeated = any(_repeats(prompt, earlier) for earlier in one.asked)
-    said = None if prompt.text is None else wording(prompt.text)
+    said = None if prompt.text is None or (prompt.size or 0) > 4 * _LONG else wording(prompt.text)
     if (said is not None and said.confidence == "high") or _belongs_to_compaction(one, prompt):
         return said
     if repeated:

@@ -152,3 +152,14 @@ def test_any_message_counts_only_where_the_compaction_was_to_bring_the_work_back
         '{"kind":"reply","session":"s","stop":"done"}\n'
     )
     assert len(detect(file_of(path), ["manual-continue"])) == found
+
+
+def test_the_first_words_of_a_long_message_do_not_make_it_a_continue(tmp_path: Path, file_of: FileOf) -> None:
+    path = tmp_path / "cut.jsonl"
+    path.write_text(
+        '{"kind":"prompt","session":"s","origin":"human","text":"Sort the table."}\n'
+        '{"kind":"reply","session":"s","stop":"length"}\n'
+        '{"kind":"prompt","session":"s","origin":"human","text":"continue","size":9000}\n'
+        '{"kind":"reply","session":"s","stop":"done"}\n'
+    )
+    assert detect(file_of(path), ["manual-continue"]) == []
