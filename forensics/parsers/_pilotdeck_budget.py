@@ -1,0 +1,47 @@
+"""PilotDeck's token budget, as its log (`snapshot`) and its transcripts (`detail` of `context_budget`) write it."""
+
+from typing import Any
+
+import msgspec
+
+
+class Snapshot(msgspec.Struct, gc=False):
+    """The whole prompt against the context window, in tokens (`describeTokenBudgetSnapshot`)."""
+
+    tokens: int | None = None
+    used: int | None = None
+    """Transcripts: `tokens`."""
+    maxContextTokens: int | None = None  # noqa: N815  (names of the format)
+    effectiveTotal: int | None = None  # noqa: N815
+    """Transcripts: `maxContextTokens`, which is the window without the room that is kept for the answer."""
+    localEstimateTokens: int | None = None  # noqa: N815
+    calibrationActualInputTokens: int | None = None  # noqa: N815
+    calibrationEstimatedInputTokens: int | None = None  # noqa: N815
+
+    @property
+    def size(self) -> int | None:
+        """The whole prompt: system prompt, tools and messages."""
+        return self.used if self.tokens is None else self.tokens
+
+    @property
+    def cap(self) -> int | None:
+        """The context window in force."""
+        return self.effectiveTotal if self.maxContextTokens is None else self.maxContextTokens
+
+    def columns(self) -> dict[str, Any]:
+        """Give the event columns that a snapshot fills.
+
+        `total` is the prompt that the provider reported for an earlier request, by which the agent calibrates its
+        estimate; `estimate` is the agent's own estimate of that same request (its estimate of the present one where
+        an older build keeps only that), so that the two can be held against each other.
+        """
+        cap = self.cap
+        total = self.calibrationActualInputTokens
+        estimate = self.calibrationEstimatedInputTokens
+        return {
+            "context": self.size,
+            "cap": cap,
+            "cap_source": None if cap is None else "recorded",
+            "total": total,
+            "estimate": None if total is None else self.localEstimateTokens if estimate is None else estimate,
+        }

@@ -1,0 +1,216 @@
+"""Find the lines of a PilotDeck process log that say something, without looking at the others.
+
+The desktop host writes `<ISO time> [gateway] <piece>` for every line of every chunk that it gets through a pipe, with
+no buffer between chunks: a long line can be cut in two, each half with a prefix of its own. Source and web builds
+write the same messages bare, or with a `[gateway] ` from `concurrently`.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from forensics.parse import Source
+
+_BOM = b"\xef\xbb\xbf"
+_ANSI = rb"(?:\x1b\[[0-9;]*m)*"
+_ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+_PREFIX = rb"%b(?:%b )?%b(?:\[(?:gateway|runtime-supervisor|restart-supervisor)\]%b )?" % (_ANSI, _ISO, _ANSI, _ANSI)
+_OWN = (
+    rb"\[(?:context|agent):auto-compact\] "
+    rb"|\[PilotDeck\] (?:transient|zeroUsage)Retry"
+    rb"|\[telemetry\] shutdown snapshot"
+    rb"|\[runtime\] stop failed"
+    rb"|\[AgentLoop\] Blocking "
+    rb"|\[openai-stream\] max_output_reached"
+    rb"|PilotDeck server listening"
+    rb"|exit(?:ed)? code="
+    rb"|spawn "
+    rb"|(?:Desktop )?[Gg]ateway (?:exited|failed|operation failed)"
+)
+_STARTS = re.compile(rb"(?:%b(?:%b)|=== %b spawn gateway)" % (_PREFIX, _OWN, _ISO))
+_ANYWHERE = re.compile(rb"\n(?:%b(?:%b)|=== %b spawn gateway)" % (_PREFIX, _OWN, _ISO))
+# Where the host has put its prefix before every line, one literal leads to all that is wanted: twice as fast.
+_HOSTED = re.compile(rb"ateway(?:\] (?:%b)| (?:exited|failed|operation failed))" % _OWN)
+_STAMPED = re.compile(_ISO + rb" ")
+_HEAD = re.compile(
+    rb"%b(?:(%b) )?%b(?:\[(gateway|server|runtime-supervisor|restart-supervisor)\]%b )?" % (_ANSI, _ISO, _ANSI, _ANSI)
+)
+_MESSAGE = re.compile(rb"%b|=== %b spawn gateway" % (_OWN, _ISO))
+_DETAILED = re.compile(rb"\[context:auto-compact\] [a-z_]+ \{")
+_KNOWN_START = re.compile(rb"\[[A-Za-z][\w:./ -]*\] |PilotDeck |WebSocket: |Token: |spawn |exited code=|\(node:\d+\) ")
+RECOGNISED = (
+    rb"(?m)^%b(?:\[(?:context|agent):auto-compact\] [a-z_-]+|PilotDeck server listening: |PilotDeck Desktop runtime "
+    rb"|PilotDeck home ready at |PilotDeck Web UI ready: |spawn .*pilotdeck|exited code=\S+ signal="
+    rb"|Gateway exited code=|\[PilotDeck\] (?:transient|zeroUsage)Retry: )|^=== %b spawn gateway " % (_PREFIX, _ISO)
+)
+"""What one line of a PilotDeck log begins with, whoever wrote it."""
+_HOSTED_BYTES = 64 << 10
+_LOOKS = 64
+_PIECES = 16
+
+
+class Line(NamedTuple):
+    """A line that says something: where, when the host got it (its own text), which process, and the message."""
+
+    number: int
+    offset: int
+    stamp: bytes | None
+    process: bytes | None
+    message: bytes
+
+
+def lines(source: Source) -> Iterator[Line]:
+    """Yield the lines that say something, events cut across lines put together; counts `source.lines`."""
+    number = 1
+    rest = b""
+    for offset, block, last in _marked(source.blocks()):
+        start = offset - len(rest) - 1 if rest else offset
+        data = rest + b"\n" + block if rest else block
+        if number == 1 and data.startswith(_BOM):
+            source.notes.append("UTF-8 byte order mark skipped")
+            data, start = data.removeprefix(_BOM), start + len(_BOM)
+        scan = _Scan(source, data, start, number, last=last)
+        yield from scan.lines()
+        number, rest = scan.number, scan.rest
+    source.lines = number - 1
+
+
+def _marked(blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, bool]]:
+    held: tuple[int, bytes] | None = None
+    for block in blocks:
+        if held is not None:
+            yield *held, False
+        held = block
+    if held is not None:
+        yield *held, True
+
+
+class _Scan:
+    """The search of one block. Afterwards `number` is the line after it and `rest` what the next block must finish."""
+
+    def __init__(self, source: Source, data: bytes, offset: int, number: int, *, last: bool) -> None:
+        self.number = number
+        self.rest = b""
+        self._offset = offset
+        self._last = last
+        self._nuls: list[tuple[int, int]] = []
+        self._raw = data
+        self._data = self._without_nuls(source, data) if b"\0" in data else data
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the block's lines that say something."""
+        data, at, end = self._data, 0, -1
+        for hit in self._hits():
+            if hit < end:
+                continue
+            start = data.rfind(b"\n", 0, hit) + 1
+            end = data.find(b"\n", hit)
+            end = len(data) if end < 0 else end
+            stamp, process, message = _parts(data, start, end)
+            if not _MESSAGE.match(message):
+                continue
+            self.number += data.count(b"\n", at, start)
+            at = start
+            if _DETAILED.match(message) and not _whole(message):
+                joined = self._joined(end, process, message)
+                if joined is None:
+                    self.rest = self._raw[self._place(start) - self._offset :]
+                    return
+                message = joined
+            yield Line(self.number, self._place(start), stamp, process, message)
+        self.number += data.count(b"\n", at) + 1
+
+    def _hits(self) -> Iterator[int]:
+        data = self._data
+        if _hosted(data):
+            yield from (hit.start() for hit in _HOSTED.finditer(data))
+            return
+        if _STARTS.match(data):
+            yield 0
+        yield from (hit.start() + 1 for hit in _ANYWHERE.finditer(data))
+
+    def _joined(self, end: int, process: bytes | None, message: bytes) -> bytes | None:
+        """Put the pieces of a cut event together; as it was when they do not fit, `None` when more data is needed."""
+        whole = message
+        for _ in range(_PIECES):
+            start = end + 1
+            if start > len(self._data):
+                return message if self._last else None
+            end = self._data.find(b"\n", start)
+            end = len(self._data) if end < 0 else end
+            _, other, piece = _parts(self._data, start, end)
+            if other != process:
+                continue
+            if _KNOWN_START.match(piece):
+                break
+            whole += piece
+            if _whole(whole):
+                return whole
+        return message
+
+    def _without_nuls(self, source: Source, data: bytes) -> bytes:
+        line, at = self.number, 0
+        for run in re.finditer(rb"\0+", data):
+            line += data.count(b"\n", at, run.start())
+            at = run.start()
+            lost = len(run[0]) + (self._nuls[-1][1] if self._nuls else 0)
+            self._nuls.append((run.end() - lost, lost))
+            if all(one.line != line for one in source.malformed[-_PIECES:]):
+                start = data.rfind(b"\n", 0, at) + 1
+                source.reject(line, self._offset + start, "NUL bytes", salvaged=True)
+        return data.replace(b"\0", b"")
+
+    def _place(self, start: int) -> int:
+        at = bisect_left(self._nuls, start, key=lambda nul: nul[0])
+        return self._offset + start + (self._nuls[at - 1][1] if at else 0)
+
+
+def _parts(data: bytes, start: int, end: int) -> tuple[bytes | None, bytes | None, bytes]:
+    head = _HEAD.match(data, start, end)
+    stamp, process = head.groups() if head else (None, None)
+    return stamp, process, data[head.end() if head else start : end].removesuffix(b"\r")
+
+
+def _hosted(data: bytes) -> bool:
+    """Whether the host's prefix stands before the lines: looked at on many places of a large block."""
+    if len(data) < _HOSTED_BYTES:
+        return False
+    step = max(1, len(data) // _LOOKS)
+    starts = (data.find(b"\n", place) + 1 for place in range(0, len(data) - step, step))
+    return _STAMPED.match(data) is not None and all(_STAMPED.match(data, start) for start in starts if start)
+
+
+def _whole(message: bytes) -> bool:
+    if not message.endswith(b"}"):
+        return False
+    if message.count(b"{") == message.count(b"}"):
+        return True
+    try:
+        msgspec.json.decode(message[message.index(b"{") :])
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+class Clock:
+    """Read the host's time stamps: UTC milliseconds, `None` for a time that does not exist."""
+
+    def __init__(self) -> None:
+        self._minute = b""
+        self._base: int | None = None
+
+    def read(self, stamp: bytes | None) -> int | None:
+        """Give the milliseconds of `2026-09-18T02:00:00.014Z`."""
+        if stamp is None:
+            return None
+        if stamp[:16] != self._minute:
+            self._minute = stamp[:16]
+            try:
+                self._base = int(datetime.fromisoformat(self._minute.decode() + "Z").timestamp()) * 1000
+            except ValueError:
+                self._base = None
+        return None if self._base is None else self._base + int(stamp[17:19]) * 1000 + int(stamp[20:23])
