@@ -35,8 +35,9 @@ def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
     It stays quiet when the replay after a compaction got a good reply, which is how a replay should end.
 
     Measures: `replays`; `compactions` in the loop; `cost` in US dollars as recorded, of its compactions and failed
-    replies (null: not recorded); `hours` from the first to the last row; `tokens` of the message, estimated; `cap`,
-    the context window in tokens; `oversized`, yes or no; `refused`, the most tokens that an overflow error names.
+    replies (null: none recorded, or nothing but 0, which agents write when they know no price); `hours` from the
+    first to the last row; `tokens` of the message, estimated; `cap`, the context window in tokens; `oversized`, yes
+    or no; `refused`, the most tokens that an overflow error names.
     """
     for loop in _loops(session.events):
         claim = _claim(session, loop)
@@ -74,8 +75,7 @@ def _same(one: Event, other: Event) -> bool:
 def _claim(session: Session, loop: _Loop) -> Claim:
     count = len(loop.replays)
     compactions = [row for row in loop.rows if row.kind == "compacted"]
-    costs = [row.cost for row in loop.rows if row.cost is not None]
-    cost = sum(costs) if costs else None
+    cost = round(sum(row.cost or 0.0 for row in loop.rows), 6) or None
     rows = sorted((*loop.replays, *loop.rows), key=lambda row: row.seq)
     times = [row.ts for row in rows if row.ts is not None]
     hours = (max(times) - min(times)) / _MS_PER_HOUR if times else None

@@ -19,7 +19,8 @@ def runaway_cost(
     How it decides. The recorded cost of compactions and failed replies, against that of the whole session: it fires
     at `dollars` in all, or at `share` of the session's cost once that is `least` dollars. Where no cost is recorded
     the tokens of the same rows are held against the session's: it fires at `share` of them and `tokens` in all.
-    Prices are never guessed, and a row without a recorded cost counts as unknown, not as free.
+    Prices are never guessed: a row without a recorded cost counts as unknown, not as free, and a session whose costs
+    are all 0, which is what agents write when they know no price, is judged by its tokens.
 
     It stays quiet in a long session whose compactions cost little beside its work, and where nothing is recorded.
 
@@ -30,10 +31,10 @@ def runaway_cost(
     rows = [row for row in session.events if _is_recovery(row)]
     compactions = [row for row in rows if row.kind == "compacted"]
     prices = [row.cost for row in rows if row.cost is not None]
-    cost = sum(prices) if prices else None
+    cost = round(sum(prices), 6) or None
     used = _sum([_used(row) for row in rows])
     all_used = _sum([session.input_tokens, session.cached_tokens, session.output_tokens])
-    if cost is not None and session.cost:
+    if cost and session.cost:
         part = cost / session.cost
         fires = cost >= dollars or (part >= share and cost >= least)
         what = f"cost ${cost:,.2f}, {part:.0%} of the session's ${session.cost:,.2f}"
@@ -51,7 +52,7 @@ def runaway_cost(
             key="runaway-cost",
             measures={
                 "cost": Measure(cost, "observed"),
-                "total_cost": Measure(session.cost, "derived"),
+                "total_cost": Measure(round(session.cost or 0.0, 6) or None, "derived"),
                 "share": Measure(round(part, 4), "derived"),
                 "recovery_tokens": Measure(used, "observed"),
                 "total_tokens": Measure(all_used, "derived"),
