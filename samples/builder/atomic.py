@@ -33,6 +33,7 @@ class Session:
         )
         self.entry("model_change", provider="openai", modelId="gpt-5.1-codex")
         self.entry("thinking_level_change", thinkingLevel="medium")
+        self.entry("session_info", name=f"pi-workflows-parent-{token(name, 8)}")
 
     def entry(self, kind: str, **fields: Any) -> str:
         """Append an entry and give its id."""
