@@ -129,6 +129,7 @@ def scan_file(path: Path, name: str, options: Options) -> Result:
         file.touched = int(path.stat().st_mtime * 1000)
         file.now = options.now
         file.build(read(source, chosen), options.cap)
+        file.lost = max((one.line for one in source.malformed if not one.salvaged), default=None)
     except NotRecognised as error:
         return Result(skipped=Skipped(path=name, bytes=size, kind="unrecognised", reason=str(error)))
     except Unreadable as error:

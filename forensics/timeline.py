@@ -169,6 +169,8 @@ class File:
         """When the file was last written, UTC milliseconds."""
         self.now: int | None = None
         """The time of the scan, UTC milliseconds; `None` when nobody said."""
+        self.lost: int | None = None
+        """The last line of which nothing could be read; `None` when there is none."""
 
     @cached_property
     def end(self) -> int | None:
