@@ -16,6 +16,10 @@ BreakKind = Literal["error", "length", "empty", "filtered", "idle"]
 _KINDS: dict[str, BreakKind] = {"error": "error", "length": "length", "empty": "empty", "filtered": "filtered"}
 _ASIDE = re.compile(r"\bheartbeat|\bcron\b|\bmemory flush\b", re.IGNORECASE)
 _ANNOUNCED = "recovery ended:"
+# What agents say themselves when they give up: pi, opencode, Kilo Code (Kilo-Org/kilocode#9285), oh-my-pi.
+_GIVES_UP = re.compile(
+    r"too large to compact|recovery failed|compaction exhausted|paused to avoid a loop|is thrashing", re.IGNORECASE
+)
 _TOGETHER_MS = 60_000
 
 
@@ -169,7 +173,7 @@ class _Turn:
         self.before = self.after[-1] if self.after else None
         self.after = []
         self.reply = event
-        self.announced = False
+        self.announced = event.error is not None and _GIVES_UP.search(event.error) is not None
 
     def _prompt(self, event: Event) -> None:
         """Work that a program asked for, of its own accord, does not become the person's when it fails."""
@@ -177,6 +181,8 @@ class _Turn:
             self.foreign = self.foreign or self.reply is None or self.reply.stop == "done"
         elif event.origin not in {"synthetic", "replay"}:
             self.foreign = False
+        if event.origin in {"unknown", None}:
+            self.reply, self.before, self.after = None, None, []
 
     def _compaction(self, event: Event) -> None:
         self.opening = self.opening or event.kind
@@ -184,8 +190,8 @@ class _Turn:
             self.after[-1] = event
         else:
             self.after.append(event)
-        if event.kind == "compacted" and event.error is not None and event.will_retry is False:
-            self.announced = True
+        if event.kind == "compacted" and event.error is not None:
+            self.announced = event.will_retry is False or _GIVES_UP.search(event.error) is not None
 
 
 def _turns(events: Sequence[Event]) -> Iterator[_Turn]:

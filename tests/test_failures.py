@@ -137,3 +137,17 @@ def test_a_memory_flush_hides_neither_the_failure_nor_the_compaction_after_it() 
     flush = Event(kind="prompt", origin="synthetic", text="Pre-compaction memory flush. Store what matters.")
     (one,) = breaks(_session(_ask(), _error(), flush, _good(), _compacted(), _ask("continue"), _good()))
     assert (one.kind, one.row.line, one.compacted) == ("error", 2, True)
+
+
+def test_a_prompt_of_unknown_origin_leaves_nothing_to_judge() -> None:
+    unknown = Event(kind="prompt", origin="unknown")
+    assert breaks(_session(_ask(), _error(), _compacted(), unknown)) == []
+
+
+def test_an_end_is_announced_by_the_recovery_and_not_by_the_provider() -> None:
+    provider = Event(kind="compacted", outcome="failed", error="prompt is too long: 9 tokens > 8 maximum")
+    agent = Event(kind="compacted", outcome="failed", error="Session too large to compact")
+    said = Event(kind="compacted", outcome="failed", error="no summary", will_retry=False)
+    for row, announced in ((provider, False), (agent, True), (said, True)):
+        (one,) = breaks(_session(_ask(), _error(), row))
+        assert one.announced is announced

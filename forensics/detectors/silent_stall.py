@@ -22,8 +22,9 @@ def silent_stall(file: File, *, idle: int = 1800) -> Iterator[Claim]:
     never judged: it may be open). A stall that a person ended by asking to go on is a manual-continue, not this.
 
     It stays quiet when the recovery itself said that it ended (the provider's error text alone does not), when the
-    person aborted, and when the session that this one is a branch or child of went on. A file that does not keep
-    the recovery's own announcements cannot show that one was made: the confidence is never above medium.
+    person aborted, when the session that this one is a branch or child of went on, and when a prompt of unknown
+    origin or lines that cannot be read follow. A file that does not keep the recovery's own announcements cannot
+    show that one was made: the confidence is never above medium.
     Its severity is a warning where the provider failed (rate limit, quota, network) and no compaction came of it,
     and for an answer that was cut at the output limit.
 
@@ -42,6 +43,8 @@ def _idle(one: Break, session: Session, file: File, parent_end: int | None) -> f
     if one.prompt is not None:
         return None if since is None or one.prompt.ts is None else (one.prompt.ts - since) / 1000
     if since is not None and parent_end is not None and parent_end > since:
+        return None
+    if file.lost is not None and file.lost > max((row.line or 0 for row in session.events), default=0):
         return None
     since = session.end if session.end is not None else file.touched
     return None if since is None or file.now is None else (file.now - since) / 1000

@@ -57,3 +57,8 @@ def test_a_session_that_may_be_open_is_left_alone(file: File) -> None:
 
 def test_the_threshold_is_an_option(file: File) -> None:
     assert [f.session for f in _stalls(file, idle=7200)] == ["fires-new-work"]
+
+
+def test_the_end_is_not_judged_where_the_last_lines_could_not_be_read(file: File) -> None:
+    file.lost = 51
+    assert not [finding for finding in _stalls(file, DAY_AFTER) if finding.measures["ended"] == "nothing"]
