@@ -1,5 +1,8 @@
 """Where work breaks off, and where it only looks like it."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from forensics.events import Event, Outcome
 from forensics.failures import Failure, breaks, failures, follower
 from forensics.timeline import Session
@@ -151,3 +154,46 @@ def test_an_end_is_announced_by_the_recovery_and_not_by_the_provider() -> None:
     for row, announced in ((provider, False), (agent, True), (said, True)):
         (one,) = breaks(_session(_ask(), _error(), row))
         assert one.announced is announced
+
+
+_ROWS = st.lists(
+    st.one_of(
+        st.builds(
+            Event,
+            kind=st.just("prompt"),
+            origin=st.sampled_from(["human", "synthetic", "replay", "queued", "unknown", None]),
+            text=st.sampled_from(["continue", "HEARTBEAT", "Sort.", None]),
+            ts=st.none() | st.integers(0, 10**13),
+            sent=st.none() | st.integers(0, 10**13),
+        ),
+        st.builds(
+            Event,
+            kind=st.just("reply"),
+            stop=st.sampled_from(["done", "tool", "length", "error", "aborted", "filtered", "empty", None]),
+            fault=st.sampled_from(["overflow", "cancelled", None]),
+            ts=st.none() | st.integers(0, 10**13),
+        ),
+        st.builds(
+            Event,
+            kind=st.sampled_from(["compact", "compacted", "retry", "note", "tool", "budget"]),
+            outcome=st.sampled_from(["summary", "failed", "aborted", "skipped", None]),
+            will_retry=st.none() | st.booleans(),
+            error=st.none() | st.text(max_size=5),
+        ),
+    ),
+    max_size=40,
+)
+
+
+@given(_ROWS)
+def test_whatever_the_order_a_break_is_a_failure_and_a_persons_next_prompt(rows: list[Event]) -> None:
+    session = _session(*rows)
+    found = breaks(session)
+    for one in found:
+        assert one.kind in {"idle", one.row.stop}
+        assert one.prompt is None or (one.prompt.origin == "human" and one.prompt.seq > one.row.seq)
+        assert one.answer is None or (one.prompt is not None and one.answer.seq > one.prompt.seq)
+        assert one.waited is None or one.waited >= 0
+    prompts = [one.prompt.seq for one in found if one.prompt is not None]
+    assert len(set(prompts)) == len(prompts)
+    assert sum(one.prompt is None for one in found) <= 1
