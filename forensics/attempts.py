@@ -64,6 +64,20 @@ class Attempt(NamedTuple):
         return self.outcome != "unknown"
 
     @property
+    def made(self) -> bool:
+        """Whether it cut the context, with a summary or without one by design."""
+        return self.outcome in {"summary", "dropped"}
+
+    @property
+    def room(self) -> bool | None:
+        """Whether its own rows say that it made room: at most 80 % of the size before; `None` where they do not say."""
+        sizes = [(self.before, self.after)]
+        if self.start is not None and self.end is not None:
+            sizes.append((self.start.context, self.end.context))
+        known = [after <= 0.8 * before for before, after in sizes if before and after is not None]
+        return known[-1] if known else None
+
+    @property
     def trigger(self) -> Trigger:
         """Why it ran."""
         return next((event.trigger for event in self.events if event.trigger), "unknown")
@@ -122,6 +136,8 @@ class Round(msgspec.Struct):
     """Replies that ended well until the next attempt."""
     prompts: int = 0
     """Prompts typed by a person until the next attempt."""
+    asked: int = 0
+    """Prompts that the agent did not write itself: `prompts`, and those whose writer is not on record."""
     failed: list[Event] = []
     """Replies that did not end well, until the next attempt; of a long run the first and the last."""
     failures: int = 0
@@ -129,7 +145,7 @@ class Round(msgspec.Struct):
     first: Event | None = None
     """The first good reply after the attempt."""
     prompt: Event | None = None
-    """The first prompt of a person after the attempt."""
+    """The first prompt after the attempt that the agent did not write itself."""
     aborted: bool = False
     """Whether a person (or client) aborted a reply or an attempt after it."""
 
@@ -161,15 +177,21 @@ def rounds(events: list[Event], good: int) -> list[Round]:
             lead = None if event.stop in GOOD_STOPS else event
             if found:
                 _tally(found[-1], event)
-        elif event.kind == "prompt" and event.origin == "human" and found:
-            found[-1].prompts += 1
-            found[-1].prompt = found[-1].prompt or event
+        elif event.kind == "prompt" and found:
+            _ask(found[-1], event)
         if event.context is not None:
             pressure = event.context
     for one, after in pairwise([*found, None]):
         if one is not None:
             one.good = (after.attempt.first.nth if after else good) - one.attempt.last.nth
     return found
+
+
+def _ask(one: Round, prompt: Event) -> None:
+    if prompt.origin not in {"synthetic", "replay"}:
+        one.prompts += prompt.origin == "human"
+        one.asked += 1
+        one.prompt = one.prompt or prompt
 
 
 def _tally(one: Round, reply: Event) -> None:

@@ -1,7 +1,7 @@
 """Compactions in a row without progress between: what links two of them, and which links make a loop."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
 from forensics.attempts import Round, rounds
@@ -29,6 +29,8 @@ class Link(NamedTuple):
 
     kind: Kind
     needs: int
+    bridge: bool = False
+    """A retry after a failed attempt: it holds a loop together, but neither begins nor ends one."""
 
     @property
     def strong(self) -> bool:
@@ -60,46 +62,54 @@ def loops(session: Session, limits: Limits) -> Iterator[Loop]:
 
 def _judged(found: list[Round], links: list[Link]) -> Iterator[Loop]:
     strong = any(link.strong for link in links)
-    if strong:
-        found, links = _trimmed(found, links)
+    found, links = _trimmed(found, links, lambda link: link.needs <= _TWICE if strong else not link.bridge)
     if links and (strong or len(links) >= max(link.needs for link in links)):
         kind = Counter(link.kind for link in links if link.strong or not strong).most_common(1)[0][0]
         yield Loop(found, kind, links)
 
 
-def _trimmed(found: list[Round], links: list[Link]) -> tuple[list[Round], list[Link]]:
-    """Cut refills off both ends of a chain that stands without them: they may be healthy compactions."""
-    first = next(at for at, link in enumerate(links) if link.needs <= _TWICE)
-    last = len(links) - next(at for at, link in enumerate(reversed(links)) if link.needs <= _TWICE)
+def _trimmed(found: list[Round], links: list[Link], keeps: Callable[[Link], bool]) -> tuple[list[Round], list[Link]]:
+    """Cut links off both ends of a chain that are no part of the loop: healthy compactions, a retry that worked."""
+    first, last = 0, len(links)
+    while first < last and not keeps(links[first]):
+        first += 1
+    while last > first and not keeps(links[last - 1]):
+        last -= 1
     return found[first : last + 1], links[first:last]
 
 
 def _link(one: Round, after: Round, session: Session, limits: Limits) -> Link | None:
     """Say how `one` leads to `after` without progress; `None` when there was progress, or nothing can be said."""
-    if one.good == 0 and (one.overflows or (after.attempt.trigger == "overflow" and session.replies)):
-        return Link("overflow", _ALERT)
     if one.good > limits.within:
         return _across_prompts(one) if one.good <= 2 * limits.within else None
-    if _failed(one):
-        if not _failed(after):
-            return None
-        return Link("threshold" if one.good and _not_smaller(one) else "failed", _TWICE)
     if one.good == 0:
         return _nothing_between(one, after, session, limits)
+    if _failed(one):
+        if after.attempt.made:
+            return None
+        return Link("threshold" if _not_smaller(one) else "failed", _TWICE)
     if _not_smaller(one):
         return Link("threshold", _ALERT)
-    return _across_prompts(one) if one.prompts else Link("refill", limits.refills)
+    return _across_prompts(one) if one.asked else Link("refill", limits.refills)
 
 
 def _nothing_between(one: Round, after: Round, session: Session, limits: Limits) -> Link | None:
-    """Judge two attempts with no good reply between, the first of which made a summary.
+    """Judge two attempts with no good reply between.
 
-    A person's prompts between them changed nothing. Where the file shows no replies at all, sizes alone can tell.
+    A prompt between them changed nothing, unless it began new work after a compaction that answered no failure: then
+    what fails is the prompt's own size. Where the file shows no replies at all, sizes alone can tell.
     """
-    before, left, then = one.attempt.before, one.attempt.after, after.attempt.before
-    if before and then and (left is None or left >= _SAME * before) and then >= _SAME * before:
+    failed = _failed(one)
+    if one.prompt is not None and one.lead is None and not failed:
+        return None
+    if one.overflows or (after.attempt.trigger == "overflow" and session.replies and not failed):
+        return Link("overflow", _ALERT)
+    if failed:
+        return Link("failed", _TWICE, bridge=after.attempt.made)
+    before, then = one.attempt.before, after.attempt.before
+    if before and then and one.attempt.room is not True and then >= _SAME * before:
         return Link("threshold", _ALERT)
-    if not session.replies or (left is not None and then is not None and left <= _ROOM * then and not one.failures):
+    if not session.replies or (one.attempt.room and not one.failures):
         return None
     return Link("threshold", limits.refills)
 
@@ -115,7 +125,7 @@ def _across_prompts(one: Round) -> Link | None:
     a compaction.
     """
     unknown = one.pressure is None and one.attempt.after is None and (one.first is None or one.first.context is None)
-    return Link("every prompt", _ALWAYS) if unknown and one.prompts == 1 else None
+    return Link("every prompt", _ALWAYS) if unknown and one.asked == 1 else None
 
 
 def _not_smaller(one: Round) -> bool:
@@ -124,11 +134,10 @@ def _not_smaller(one: Round) -> bool:
     A person's prompt can bring that much, so with a prompt between, a recorded size after the compaction that left
     room speaks for the compaction.
     """
-    before = (
-        one.pressure if one.lead is not None and one.lead.fault == "overflow" else one.pressure or one.attempt.before
-    )
+    refused = one.lead is not None and one.lead.fault == "overflow"
+    before = one.pressure if refused else one.pressure or one.attempt.before
     then = one.first.context if one.first else None
     if not before or then is None or then < _SAME * before:
         return False
     left = one.attempt.after
-    return one.prompts == 0 or (left is not None and left > _ROOM * before)
+    return one.asked == 0 or (left is not None and left > _ROOM * before)

@@ -48,14 +48,18 @@ def compaction_loop(session: Session, *, within: int = 3, refills: int = 3) -> I
     one to the next); ended_by ("progress", "a person" or "nothing": the record ends in the loop).
     """
     for loop in loops(session, Limits(within, refills)):
-        yield _claim(loop)
+        if len(_done(loop.rounds)) > 1:
+            yield _claim(loop, seen=session.replies > 0)
 
 
-def _claim(loop: Loop) -> Claim:
+def _claim(loop: Loop, *, seen: bool) -> Claim:
+    """Build the claim; `seen` says whether the file shows replies at all."""
     done = _done(loop.rounds)
     ends = [one.attempt.end for one in loop.rounds if one.attempt.end is not None]
     costs = [end.cost for end in ends if end.cost is not None]
-    inside = loop.rounds if _ended_by(loop) == "nothing" else loop.rounds[:-1]
+    ended = _ended_by(loop, seen=seen)
+    inside = loop.rounds[:-1] if ended in {"progress", "a person"} else loop.rounds
+    left_out = len(loop.rounds) - len(done)
     rows = _rows(loop)
     hours, period = _hours(rows), _period(loop.rounds)
     cost = round(fsum(costs), 6) if costs else None
@@ -67,24 +71,32 @@ def _claim(loop: Loop) -> Claim:
             "hours": Measure(hours, "derived"),
             "cost": Measure(cost, "derived"),
             "kind": Measure(loop.kind, "inferred"),
-            "summaries": Measure(sum(one.attempt.outcome == "summary" for one in done), "observed"),
-            "unfinished": Measure(sum(not one.attempt.known for one in loop.rounds), "observed"),
-            "prompts": Measure(sum(one.prompts for one in inside), "observed"),
-            "overflows": Measure(sum(one.overflows for one in inside), "observed"),
+            "summaries": Measure(_summaries(done), "observed"),
+            "unfinished": Measure(left_out + sum(one.attempt.unfinished for one in done), "observed"),
+            "prompts": Measure(sum(one.prompts for one in inside) if seen else None, "observed"),
+            "overflows": Measure(sum(one.overflows for one in inside) if seen else None, "observed"),
             "paid": Measure(len(costs), "observed"),
             "tokens": Measure(_tokens(ends), "derived"),
             "period_seconds": Measure(period, "derived"),
-            "ended_by": Measure(_ended_by(loop), "inferred"),
+            "ended_by": Measure(ended, "inferred"),
         },
         confidence=_confidence(loop),
-        severity=_severity(loop),
+        severity=_severity(loop, ended),
     )
 
 
 def _done(found: list[Round]) -> list[Round]:
     """Leave out the last attempt where the record breaks off inside it; one that broke off before was a cycle."""
     last = found[-1].attempt
-    return found[:-1] if not last.known and any(one.attempt.known for one in found) else found
+    open_end = last.unfinished and not all(one.attempt.unfinished for one in found)
+    untold = not last.known and any(one.attempt.known for one in found)
+    return found[:-1] if open_end or untold else found
+
+
+def _summaries(found: list[Round]) -> int | None:
+    """Count the summaries made; `None` where the record never says what was made."""
+    known = any(one.attempt.known for one in found)
+    return sum(one.attempt.outcome == "summary" for one in found) if known else None
 
 
 def _message(cycles: int, hours: float | None, cost: float | None, period: float | None, kind: Kind) -> str:
@@ -123,10 +135,12 @@ def _tokens(ends: list[Event]) -> int | None:
     return sum(known) if known else None
 
 
-def _ended_by(loop: Loop) -> str:
+def _ended_by(loop: Loop, *, seen: bool) -> str | None:
     last = loop.rounds[-1]
     if last.first is None:
-        return "nothing"
+        if seen:
+            return "nothing"
+        return "progress" if last.attempt.room else None
     return "a person" if last.prompt is not None and last.prompt.seq < last.first.seq else "progress"
 
 
@@ -136,6 +150,6 @@ def _confidence(loop: Loop) -> Confidence:
     return "high" if len(loop.rounds) >= _SURE else "medium"
 
 
-def _severity(loop: Loop) -> Severity:
-    recovered = len(loop.rounds) < _SURE and _ended_by(loop) != "nothing"
+def _severity(loop: Loop, ended: str | None) -> Severity:
+    recovered = len(loop.rounds) < _SURE and ended in {"progress", "a person"}
     return "warning" if recovered or loop.kind == "every prompt" else "error"

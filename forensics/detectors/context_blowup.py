@@ -92,7 +92,7 @@ def _severity(peak: float, rows: int, ratio: float) -> Severity:
 
 
 def _over(session: Session, measure: Measured) -> _Over | None:
-    if session.cap is None:
+    if not session.cap:
         return None
     found = [over for over in (_measured(session, measure), _compacted(session, measure)) if over]
     if not found:

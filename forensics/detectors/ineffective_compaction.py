@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from forensics.attempts import Round, rounds
+from forensics.attempts import Attempt, Round, rounds
 from forensics.detect import Basis, Claim, Measure, detector
 from forensics.detectors._units import shortened
 from forensics.events import Event
@@ -13,6 +13,8 @@ Kind = Literal["not smaller", "full again at once", "fixed point"]
 
 _NEAR = 0.01
 _FIXED = 3
+_LEAST = 1000
+"""Tokens: less than that is about a summary's own size, so that nothing can be saved."""
 _LITTLE = 0.7
 """A fixed point counts from this share of the size before on: below it the compaction still makes room."""
 
@@ -45,7 +47,7 @@ def ineffective_compaction(session: Session, *, share: float = 0.95) -> Iterator
     there is room, but the first request after it, with no person's prompt between, stands at `share` or more of the
     last request before it, the announced reduction was not real. Three or more in a row whose sizes before and after
     are the same within 1 % and that leave 70 % or more are a fixed point. Consecutive ones of one kind are one
-    finding. Silent where sizes are unknown or 0, and for attempts that failed (see no-summary).
+    finding. Silent where sizes are unknown or under 1,000 tokens, and for failed attempts that cut nothing.
 
     Measures: before, after (tokens, of the worst); share (after / before); times (compactions in a row); kind
     ("not smaller", "full again at once" or "fixed point").
@@ -67,7 +69,7 @@ def _results(session: Session, share: float) -> Iterator[_Result | None]:
     streak = 0
     for one in rounds(session.events, session.good):
         attempt = one.attempt
-        if attempt.outcome in {"failed", "unknown"}:
+        if not attempt.made and attempt.after is None:
             continue
         streak = streak + 1 if last is not None and _alike(last, one) else 1
         last = one
@@ -75,18 +77,25 @@ def _results(session: Session, share: float) -> Iterator[_Result | None]:
 
 
 def _judged(one: Round, share: float, streak: int) -> _Result | None:
-    before, after = one.attempt.before, one.attempt.after
-    if before and after is not None:
+    before, after = _stated(one.attempt)
+    if before and before >= _LEAST and after is not None:
         if after >= share * before:
             return _Result(one, before, after, "observed", None, "not smaller", streak)
         if streak >= _FIXED and after >= _LITTLE * before:
             return _Result(one, before, after, "observed", None, "fixed point", streak)
     request = _next_request(one)
     size = None if request is None else request.context or request.estimate
-    if one.pressure and size is not None and size >= share * one.pressure:
+    if one.pressure and one.pressure >= _LEAST and size is not None and size >= share * one.pressure:
         kind: Kind = "not smaller" if after is None else "full again at once"
         return _Result(one, one.pressure, size, "derived", request, kind, streak)
     return None
+
+
+def _stated(attempt: Attempt) -> tuple[int | None, int | None]:
+    """Give the sizes before and after that the attempt's own rows state: its messages, else the whole prompt."""
+    if attempt.after is None and attempt.start is not None and attempt.end is not None:
+        return attempt.start.context, attempt.end.context
+    return attempt.before, attempt.after
 
 
 def _next_request(one: Round) -> Event | None:

@@ -85,7 +85,7 @@ def _claim(unit: Unit, counted: _Count, rate: float, least: int) -> Claim:
         "undetermined": Measure(counted.undetermined, "observed"),
         "rate": Measure(counted.rate, "derived", wilson(without, tries)),
         "rate_if_unfinished_failed": Measure(round(both / tries, 4), "derived", wilson(both, tries)),
-        "model_calls": Measure(_model_calls(counted.tries), "observed"),
+        "model_calls": _model_calls(counted.tries),
         "peak_per_minute": Measure(densest(starts, _MINUTE), "derived"),
     }
     return Claim(
@@ -110,9 +110,14 @@ def _hollow(counted: _Count, *, blank: bool) -> int:
     return sum((not (end.text or "").strip()) == blank for end in ends)
 
 
-def _model_calls(tries: list[Attempt]) -> int | None:
-    known = [one.end.requests for one in tries if one.end is not None and one.end.requests is not None]
-    return sum(known) if known and len(known) == sum(not one.unfinished for one in tries) else None
+def _model_calls(tries: list[Attempt]) -> Measure:
+    """Sum the requests on record; where some attempts do not say, their own number bounds the sum from above."""
+    ends = [one.end for one in tries if one.end is not None]
+    known = [end.requests for end in ends if end.requests is not None]
+    if len(known) == len(ends):
+        return Measure(sum(known) if ends else None, "observed")
+    bounds = (float(sum(known)), float(sum(known) + len(ends) - len(known))) if known else None
+    return Measure(None, "derived", bounds)
 
 
 def _suspicion(unit: Unit, counted: _Count) -> Iterator[Claim]:

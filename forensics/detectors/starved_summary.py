@@ -50,7 +50,7 @@ def _kind(end: Event) -> str | None:
 
 def _claim(unit: Unit, tries: int, starved: list[Attempt], truncated: int, many: int) -> Claim:
     ends = [one.end for one in starved if one.end is not None]
-    outputs = [end.output for end in ends if end.output is not None]
+    outputs = [max(end.output, end.reasoning or 0) for end in ends if end.output is not None]
     share = _share(ends)
     calls = [end.requests for end in ends if end.requests is not None]
     return Claim(
