@@ -32,7 +32,7 @@ def markdown(text: str) -> str:
 
 def cell(text: str) -> str:
     """Give a CSV cell that no spreadsheet takes for a formula."""
-    shown = _CONTROL.sub(_shown, text.replace("\r\n", "\n").replace("\n", " ").replace("\t", " "))
+    shown = plain(text)
     return f"'{shown}" if shown.lstrip().startswith(("=", "+", "-", "@")) else shown
 
 

@@ -49,7 +49,7 @@ def document(report: Report) -> dict[str, Any]:
 
 def finding(one: Finding) -> dict[str, Any]:
     """Give a finding as plain JSON values."""
-    return _timed(one)
+    return _timed(one) | {"intervals": {name: list(bounds) for name, bounds in one.intervals.items()}}
 
 
 def _timed(one: Finding | SessionTotals) -> dict[str, Any]:

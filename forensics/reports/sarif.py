@@ -105,8 +105,8 @@ def _location(one: Finding, first: int | None = None, last: int | None = None) -
 def uri(path: str) -> str:
     """Give a path as a URI reference, relative where the path is."""
     if re.match(r"[A-Za-z]:/", path):
-        return "file:///" + quote(path, safe="/:")
-    reference = quote(path, safe="/~")
+        return "file:///" + quote(path, safe="/:", errors="replace")
+    reference = quote(path, safe="/~", errors="replace")
     return f"file://{reference}" if path.startswith("/") else reference
 
 

@@ -1,0 +1,64 @@
+from collections.abc import Callable
+
+import pytest
+
+from forensics.detect import Finding
+from forensics.reports import Style, render
+from forensics.summary import Report
+
+MakeFinding = Callable[..., Finding]
+
+
+def test_nothing_found_says_what_was_read(report_of: Callable[..., Report]) -> None:
+    lines = render("table", report_of([])).splitlines()
+    assert lines[0].startswith("read 1 file, 400 lines, 399 records, 4.9 KiB, 1 malformed line (1 salvaged), 1 not")
+    assert lines[-1] == "read 1 file, 399 records, nothing found (exit 0)"
+
+
+def test_one_screen_says_what_where_and_how_bad(report: Report) -> None:
+    text = render("table", report, Style(width=80))
+    flat = " ".join(text.split())
+    assert "1 session, 2 prompts, 10 replies, 1 error (1 overflow), 1 length stop, 2 compactions" in flat
+    assert "demo 1.0, session s1\nlogs/a.jsonl\n  2026-07-09 10:00:00 - 11:00:00 UTC\n" in text
+    assert "▁▄█" in text
+    assert "context peak 120,000 of 128,000 tokens (0.94 x, recorded)" in text
+    assert "  ERROR manual-continue\n    logs/a.jsonl:387-390\n" in text
+    assert "waiting seconds 13 min 30 s (13 min 20 s to 13 min 40 s)" in flat
+    assert "[derived]" in text
+    assert "plain files show failed compactions only in part" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.splitlines()[-1] == "1 error (exit 0)"
+
+
+@pytest.mark.parametrize("width", [1, 30, 40, 80, 200])
+def test_any_width_holds(report: Report, width: int) -> None:
+    assert max(map(len, render("table", report, Style(width=width)).splitlines())) <= max(width, 30)
+
+
+def test_long_lists_are_cut_and_verbose_shows_all(report_of: Callable[..., Report], finding_of: MakeFinding) -> None:
+    alike = [finding_of(id=f"{at:016x}/v1", lines=[at + 1]) for at in range(20)]
+    sessions = [finding_of(id=f"{at:016x}/v1", session=f"x{at:02}", lines=[at + 1]) for at in range(100, 130)]
+    report = report_of([*alike, *sessions])
+    text = render("table", report)
+    assert "and 14 more (use --format json)" in text
+    assert "and 19 findings in 19 sessions more (use --format json)" in text
+    full = render("table", report, Style(verbose=True))
+    assert "more (use" not in full
+    assert full.count("id 00000000") == 50
+
+
+def test_no_colour_unless_asked(report: Report) -> None:
+    assert "\x1b" not in render("table", report)
+    assert "\x1b[1;31m" in render("table", report, Style(color=True))
+
+
+def test_ascii_where_the_screen_has_no_more(report: Report) -> None:
+    assert render("table", report, Style(ascii=True)).isascii()
+
+
+def test_hostile_text_is_inert(hostile: Report) -> None:
+    text = render("table", hostile, Style(verbose=True))
+    for bad in ("\x1b", "\x07", "\x9b", "\u202e", "\ud800"):
+        assert bad not in text
+    assert "\\x1b[31mred" in text
+    assert "[bold]markup[/bold]" in text.replace("\n", " ").replace("  ", " ")
