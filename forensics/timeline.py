@@ -61,6 +61,8 @@ class Session:
             self._keep_ends(event)
         elif kind in {"note", "model", "session"}:
             self.events.append(event)
+            if kind == "note":  # a source that counts a whole turn's tokens has no reply to give them to
+                self._spend(event)
         else:
             if kind == "compacted":  # a summary's own request is paid for like any other
                 self._spend(event)

@@ -9,3 +9,10 @@ def test_a_summarys_own_usage_is_part_of_the_sessions_totals() -> None:
     assert (session.input_tokens, session.cached_tokens, session.output_tokens) == (140, 5, 14)
     assert session.cost == 0.75
     assert (session.replies, len(session.samples)) == (1, 0)
+
+
+def test_a_turns_usage_on_a_row_of_its_own_is_part_of_the_totals_and_no_requests_size() -> None:
+    session = Session("s", "demo", "file")
+    session.add(Event(kind="note", input=100, output=10))
+    assert (session.input_tokens, session.cached_tokens, session.output_tokens) == (100, None, 10)
+    assert (session.replies, len(session.samples)) == (0, 0)
