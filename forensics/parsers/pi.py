@@ -11,6 +11,7 @@ from forensics.events import Event
 from forensics.parse import Head, Source, parser
 from forensics.parsers._pi_diagnostics import Attempts, beside, decode, event_of
 from forensics.parsers._pi_rows import Reader
+from forensics.parsers._pi_stream import is_stream
 from forensics.parsers._pi_tree import Branch, Tree
 
 HOLD_BYTES = 64 << 20
@@ -33,9 +34,11 @@ def _recognised(head: Head) -> bool:
     if not isinstance(first.get("timestamp"), str):
         return False
     if first.get("type") == "session":
-        rest = head.objects[1:]  # pi's event stream begins with the same record; its events carry no time
+        rest = head.objects[1:]  # pi's event stream begins with the same record
         is_ours = isinstance(first.get("id"), str) and (isinstance(first.get("cwd"), str) or bool(rest))
-        return is_ours and (not rest or any("timestamp" in one and "type" in one for one in rest))
+        return (
+            is_ours and not is_stream(rest) and (not rest or any("timestamp" in one and "type" in one for one in rest))
+        )
     return any(map(_is_message, head.objects[:4]))
 
 

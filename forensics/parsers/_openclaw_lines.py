@@ -1,0 +1,134 @@
+"""OpenClaw's log lines, in the form of its file log (tslog JSON lines) and of its console, as one shape."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from forensics.parse import Head, Source
+from forensics.parsers._pi import milliseconds
+from forensics.tolerant import salvage
+
+_COLOUR = rb"(?:\x1b\[[\d;]*m)*"
+_JOURNAL = rb"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ \S+\[\d+\]: )?"
+_TIME = rb"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d))"
+_START = _JOURNAL + _COLOUR + _TIME + _COLOUR + rb" +" + _COLOUR
+_LINE = re.compile(_START + rb"(?:\[(?P<subsystem>[\w./:-]{1,60})\]" + _COLOUR + rb" )?(?P<text>.*)", re.DOTALL)
+_ANSI = re.compile(r"\x1b\[[\d;]*m")
+_OURS = re.compile(
+    rb"(?m)^"
+    + _START
+    + rb"\[(?:agent/embedded|agents/[\w/-]+|compaction-safeguard|gateway/ws|openclaw|clawdbot|gateway\]"
+    + _COLOUR
+    + rb" (?:ready|starting\.\.\.|signal SIG\w+ received|received SIG\w+; shutting down|listening on ws|agent model:"
+    rb"|Gateway failed to start))"
+)
+BOM = b"\xef\xbb\xbf"
+_PRODUCTS = ("openclaw", "clawdbot", "moltbot")
+
+
+class Entry(NamedTuple):
+    """A log entry: 1-based line, UTC milliseconds, the part that wrote it, its words, its structured fields."""
+
+    line: int
+    ts: int | None
+    subsystem: str
+    text: str
+    data: dict[str, Any]
+    trace: str | None
+
+
+class _Meta(msgspec.Struct, gc=False):
+    date: str | None = None
+
+
+class _Tslog(msgspec.Struct, gc=False):
+    zero: Any = msgspec.field(name="0", default=None)
+    one: Any = msgspec.field(name="1", default=None)
+    two: Any = msgspec.field(name="2", default=None)
+    meta: _Meta | None = msgspec.field(name="_meta", default=None)
+    time: str | None = None
+    message: Any = None
+    trace: str | None = msgspec.field(name="traceId", default=None)
+
+
+_DECODER = msgspec.json.Decoder(_Tslog)
+
+
+def is_file_log(head: Head) -> bool:
+    """Tell OpenClaw's own tslog lines from another program's."""
+    return any(_names_openclaw(one) for one in head.objects[:4])
+
+
+def is_console_log(head: Head) -> bool:
+    """Tell the console form by the parts of OpenClaw that only it has."""
+    return not head.is_sqlite and not head.first and _OURS.search(head.data) is not None
+
+
+def _names_openclaw(record: dict[str, Any]) -> bool:
+    meta = record.get("_meta")
+    if not isinstance(meta, dict) or "0" not in record:
+        return False
+    parents = meta.get("parentNames")
+    names = [*(parents if isinstance(parents, list) else ()), meta.get("name")]
+    return any(name in _PRODUCTS for name in names)
+
+
+def entries(source: Source) -> Iterator[Entry]:
+    """Yield the entries of either form; which one is told by the first byte that is not blank."""
+    with source.path.open("rb") as stream:
+        start = stream.read(64).removeprefix(BOM).lstrip()
+    yield from _from_json(source) if start.startswith(b"{") else _from_console(source)
+
+
+def _from_json(source: Source) -> Iterator[Entry]:
+    subsystems: dict[str, str] = {}
+    for line, record in source.decoded(_DECODER):
+        zero, one, two = record.zero, record.one, record.two
+        subsystem, words, data = "", "", {}
+        if isinstance(zero, str):
+            if zero not in subsystems:
+                subsystems[zero] = _subsystem(zero)
+            subsystem = subsystems[zero]
+        elif isinstance(zero, dict):
+            words = str(zero.get("message", ""))
+        if subsystem or isinstance(zero, dict):
+            data = one if isinstance(one, dict) else {}
+            words = next((str(part) for part in (one, two) if isinstance(part, str)), words) if subsystem else words
+        else:
+            words = zero if isinstance(zero, str) else str(record.message or "")
+        yield Entry(line, _time(record), subsystem, words, data, record.trace)
+
+
+def _time(record: _Tslog) -> int | None:
+    return milliseconds(record.time or (record.meta.date if record.meta else None))
+
+
+def _subsystem(name: str) -> str:
+    values = salvage(name.encode(errors="replace")).values if name.startswith("{") else []
+    found = values[0].get("subsystem") if values and isinstance(values[0], dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _from_console(source: Source) -> Iterator[Entry]:
+    """Lines without a time go on with the entry before them; they hold stack traces and wrapped words."""
+    for first, start, lines in source.chunks():
+        offset = start
+        for line, raw in enumerate(lines, first):
+            match = _LINE.match(raw.removeprefix(BOM).rstrip(b"\r"))
+            if match is not None:
+                source.records += 1
+                text = _decoded(source, line, offset, match["text"])
+                subsystem = (match["subsystem"] or b"").decode()
+                yield Entry(line, milliseconds(match["time"].decode()), subsystem, text, {}, None)
+            offset += len(raw) + 1
+
+
+def _decoded(source: Source, line: int, offset: int, text: bytes) -> str:
+    try:
+        words = text.decode()
+    except UnicodeDecodeError as error:
+        source.reject(line, offset, f"invalid UTF-8 at byte {error.start} of the text", salvaged=True)
+        words = text.decode(errors="replace")
+    return _ANSI.sub("", words)

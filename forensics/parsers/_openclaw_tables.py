@@ -1,0 +1,183 @@
+"""The tables of OpenClaw's agent database (2026.9 on) that hold sessions, their entries and their runs."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from forensics.parse import Source
+from forensics.parsers._pi import NO_RAW, Message, milliseconds
+from forensics.parsers._zstd import CorruptError, decompressed
+
+_LIMIT = 64 << 20
+_MACHINE = frozenset({"cron", "spawn", "internal", "plugin"})
+
+
+class Stored(NamedTuple):
+    """A session as its tables describe it; `machine`: a program opened it, not a person."""
+
+    session: str
+    parent: str | None
+    cap: int | None
+    compactions: int | None
+    machine: bool
+
+
+class Run(NamedTuple):
+    """The end of one run's model calls: row, time, the last message, and whether a compaction ran out of time."""
+
+    seq: int
+    ts: int | None
+    message: Message | None
+    timed_out_in_compaction: bool
+
+
+class _Node(msgspec.Struct, gc=False, rename="camel"):
+    session_id: str | None = None
+    context_tokens: int | None = None
+    compaction_count: int | None = None
+
+
+class _RunData(msgspec.Struct, gc=False, rename="camel"):
+    stop_reason: str | None = None
+    timed_out_during_compaction: bool | None = None
+    messages_snapshot: list[Raw] | None = None
+
+
+class _RunEvent(msgspec.Struct, gc=False):
+    type: str = ""
+    ts: str | float | None = None
+    data: Raw = NO_RAW
+
+
+class _Model(msgspec.Struct, gc=False):
+    message: Raw = NO_RAW
+
+
+class _Navigation(msgspec.Struct, gc=False):
+    navigation: Raw = NO_RAW
+    model: Raw = NO_RAW
+
+
+_NODE = msgspec.json.Decoder(_Node)
+_RUN_EVENT = msgspec.json.Decoder(_RunEvent)
+_RUN_DATA = msgspec.json.Decoder(_RunData)
+_MESSAGE = msgspec.json.Decoder(Message)
+_NAVIGATION = msgspec.json.Decoder(_Navigation)
+
+
+def columns(database: sqlite3.Connection, table: str) -> frozenset[str]:
+    """Name a table's columns; none where there is no such table."""
+    return frozenset(str(row[0]) for row in database.execute("select name from pragma_table_info(?)", (table,)))
+
+
+def version(database: sqlite3.Connection) -> str | None:
+    """Give the version of OpenClaw that made the database, where it says so."""
+    if "app_version" not in columns(database, "schema_meta"):
+        return None
+    row = database.execute("select app_version from schema_meta where app_version is not null limit 1").fetchone()
+    return str(row[0]) if row else None
+
+
+def sessions(database: sqlite3.Connection) -> list[Stored]:
+    """List the sessions that have entries, in the order in which they were begun."""
+    names = [
+        str(row[0])
+        for row in database.execute("select session_id from transcript_events group by 1 order by min(created_at), 1")
+    ]
+    windows = _records(database, "session_windows", "session_id")
+    nodes = _records(database, "session_nodes", "session_key")
+    return [_stored(name, windows.get(name, {}), nodes) for name in names]
+
+
+def _records(database: sqlite3.Connection, table: str, key: str) -> dict[str, dict[str, Any]]:
+    if key not in columns(database, table):
+        return {}
+    cursor = database.execute(f"select * from {table}")  # noqa: S608  (one of two names above)
+    fields = [column[0] for column in cursor.description]
+    return {str(row[fields.index(key)]): dict(zip(fields, row, strict=True)) for row in cursor}
+
+
+def _stored(name: str, window: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> Stored:
+    node = nodes.get(str(window.get("session_key")), {})
+    above = nodes.get(str(window.get("parent_session_key") or node.get("parent_session_key")), {})
+    entry = _Node()
+    with suppress(msgspec.DecodeError, TypeError):
+        entry = _NODE.decode(node["entry_json"]) if "entry_json" in node else entry
+    current = entry.session_id == name
+    parent = window.get("previous_session_id") or above.get("current_session_id")
+    return Stored(
+        name,
+        parent if isinstance(parent, str) and parent != name else None,
+        entry.context_tokens if current and entry.context_tokens else None,
+        entry.compaction_count if current else None,
+        node.get("created_via") in _MACHINE,
+    )
+
+
+def entries(database: sqlite3.Connection, source: Source, session: str) -> Iterator[tuple[int, bytes]]:
+    """Yield (seq, JSON) of a session's entries; a row that cannot be unpacked gives what its outline says of it."""
+    names = columns(database, "transcript_events")
+    wanted = [
+        f"cast({name} as blob)" if name in names else "null" for name in ("event_json", "event_zstd", "navigation_json")
+    ]
+    rows = database.execute(
+        f"select seq, {', '.join(wanted)} from transcript_events where session_id = ? order by seq",  # noqa: S608  (fixed names)
+        (session,),
+    )
+    for seq, text, packed, outline in rows:
+        plain = text if text is not None else _unpacked(source, session, seq, packed, outline)
+        if plain:
+            yield int(seq), plain
+
+
+def _unpacked(source: Source, session: str, seq: int, packed: bytes | None, outline: bytes | None) -> bytes:
+    try:
+        return decompressed(packed or b"", _LIMIT)
+    except CorruptError as error:
+        found = _outlined(outline)
+        reason = f"session {session}: Zstandard: {error}; its tokens and words are unknown"
+        source.reject(seq, 0, reason, salvaged=bool(found))
+        return found
+
+
+def _outlined(outline: bytes | None) -> bytes:
+    try:
+        found = _NAVIGATION.decode(outline or b"{}")
+    except (msgspec.DecodeError, RecursionError):
+        return b""
+    return bytes(found.model) or bytes(found.navigation)
+
+
+def runs(database: sqlite3.Connection, session: str) -> Iterator[Run]:
+    """Yield how the model calls of each run ended: a run that is retried leaves only its last error as an entry."""
+    if not {"session_id", "seq", "event_json"} <= columns(database, "trajectory_runtime_events"):
+        return
+    rows = database.execute(
+        "select seq, cast(event_json as blob) from trajectory_runtime_events where session_id = ? order by seq",
+        (session,),
+    )
+    for seq, text in rows:
+        if text is None or b'"model.completed"' not in text:
+            continue
+        try:
+            event = _RUN_EVENT.decode(text)
+            data = _RUN_DATA.decode(bytes(event.data) or b"{}")
+        except (msgspec.DecodeError, RecursionError):
+            continue
+        if event.type == "model.completed":
+            yield Run(int(seq), milliseconds(event.ts), _last(data), bool(data.timed_out_during_compaction))
+
+
+def _last(data: _RunData) -> Message | None:
+    """Give the run's last message; long runs have their snapshot cut, and a cut one has no message at its end."""
+    if not data.messages_snapshot:
+        return None
+    with suppress(msgspec.DecodeError, RecursionError):
+        message = _MESSAGE.decode(bytes(data.messages_snapshot[-1]))
+        if message.role == "assistant" and message.stop_reason == data.stop_reason:
+            return message
+    return None

@@ -1,0 +1,130 @@
+"""Lines of the pi family's event stream, and whose session they belong to where no header says it (rpc mode)."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from forensics.parsers._pi import NO_RAW
+
+_PHASES = ("_start", "_end", "_update", "_appended", "_settled")
+_SWITCHES = frozenset({"new_session", "switch_session", "fork", "clone"})
+
+
+def is_stream(records: list[dict[str, Any]]) -> bool:
+    """Tell a stream that begins with a session's header from that session's file, which holds no phases of events."""
+    return any(isinstance(kind := one.get("type"), str) and kind.endswith(_PHASES) for one in records)
+
+
+class Line(msgspec.Struct, gc=False, rename="camel"):
+    """One line of the stream: the header, an event of the agent's session, or an answer to an rpc command."""
+
+    type: str = ""
+    id: str | None = None
+    timestamp: float | str | None = None
+    parent_session: str | None = None
+    message: Raw = NO_RAW
+    entry: Raw = NO_RAW
+    reason: str | None = None
+    result: Raw = NO_RAW
+    aborted: bool | None = None
+    will_retry: bool | None = None
+    error_message: str | None = None
+    final_error: str | None = None
+    success: bool | None = None
+    attempt: int | None = None
+    max_attempts: int | None = None
+    delay_ms: float | None = None
+    command: str | None = None
+    error: str | None = None
+    data: Raw = NO_RAW
+    model: Raw = NO_RAW
+    to: Raw = NO_RAW
+    steering: Raw = NO_RAW
+    follow_up: Raw = NO_RAW
+
+
+class Model(msgspec.Struct, gc=False, rename="camel"):
+    """A model as the stream names it."""
+
+    id: str | None = None
+    provider: str | None = None
+    api: str | None = None
+    context_window: int | None = None
+
+
+class _ContextUsage(msgspec.Struct, gc=False, rename="camel"):
+    tokens: int | None = None
+    context_window: int | None = None
+
+
+class Answer(msgspec.Struct, gc=False, rename="camel"):
+    """The data of an answer to `get_state`, `get_session_stats` or a switch of the session."""
+
+    session_id: str | None = None
+    context_usage: _ContextUsage | None = None
+    model: Model | None = None
+    cancelled: bool | None = None
+
+
+_ANSWER = msgspec.json.Decoder(Answer)
+_LINE = msgspec.json.Decoder(Line)
+_MODEL = msgspec.json.Decoder(Model | str)
+_TEXTS = msgspec.json.Decoder(list[str])
+
+
+def answer_of(data: Raw) -> Answer:
+    """Decode an answer's data; data of another shape says nothing."""
+    try:
+        return _ANSWER.decode(bytes(data) or b"{}")
+    except (msgspec.DecodeError, RecursionError):
+        return Answer()
+
+
+def model_of(data: Raw) -> Model:
+    """Decode a model: an object, or `provider/id`."""
+    try:
+        found = _MODEL.decode(bytes(data) or b"{}")
+    except (msgspec.DecodeError, RecursionError):
+        return Model()
+    if isinstance(found, str):
+        provider, slash, name = found.partition("/")
+        return Model(id=name, provider=provider) if slash else Model(id=found)
+    return found
+
+
+def switches(line: Line) -> bool:
+    """Tell whether an answer means that what follows belongs to another session."""
+    return line.command in _SWITCHES and line.success is not False and not answer_of(line.data).cancelled
+
+
+def texts_of(data: Raw) -> list[str]:
+    """Decode a list of texts; anything else is none."""
+    try:
+        return _TEXTS.decode(bytes(data) or b"[]")
+    except (msgspec.DecodeError, RecursionError):
+        return []
+
+
+def sessions_in(path: Path) -> list[str]:
+    """Give the sessions of an rpc stream in order, as its answers name them (one more after every switch).
+
+    rpc mode writes no header, and the first answer that names the session may be its last line. A session that no
+    answer names is called after the file.
+    """
+    named: list[str | None] = [None]
+    with path.open("rb") as stream:
+        for raw in stream:
+            if b'"response"' not in raw:
+                continue
+            try:
+                line = _LINE.decode(raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            if line.type != "response" or line.success is False:
+                continue
+            if switches(line):
+                named.append(None)
+            named[-1] = named[-1] or answer_of(line.data).session_id
+    return [name or (path.stem if at == 0 else f"{path.stem}#{at + 1}") for at, name in enumerate(named)]

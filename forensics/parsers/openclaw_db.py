@@ -1,0 +1,164 @@
+"""OpenClaw's agent database, from 2026.9 on."""
+
+from collections.abc import Iterator
+from sqlite3 import Connection
+from typing import Any, TypeVar
+
+import msgspec
+
+from forensics.events import Event
+from forensics.parse import Source, lenient, parser
+from forensics.parsers._openclaw_tables import Run, Stored, entries, runs, sessions, version
+from forensics.parsers._pi import milliseconds, reply
+from forensics.parsers._pi_rows import Entry, Reader
+from forensics.tolerant import salvage
+
+T = TypeVar("T", bound=msgspec.Struct)
+_BROKEN = frozenset({"error", "aborted"})
+
+
+@parser("openclaw", failures="partly", sqlite={"transcript_events": {"session_id", "seq", "event_json", "created_at"}})
+def openclaw_db(source: Source) -> Iterator[Event]:
+    """OpenClaw's database (`~/.openclaw/agents/<agent>/agent/openclaw-agent.sqlite`), with its sessions' entries.
+
+    The entries are those of a pi session, one row each. A run that OpenClaw retries keeps only its last error as an
+    entry; the errors before it stand in the table of runs and are read from there. A prompt's own time is when it was
+    sent, its row's when the run began. Compactions that failed are in no table, except one that ran out of time: the
+    log has them.
+    """
+    with source.sqlite() as database:
+        app = version(database)
+        for stored in sessions(database):
+            yield from _session(source, database, stored, app)
+
+
+def _session(source: Source, database: Connection, stored: Stored, app: str | None) -> Iterator[Event]:
+    rows = _Rows(source, database, stored)
+    reader = Reader(rows)
+    held = list(reader.rows(held=True))
+    abandoned = reader.abandoned()
+    waiting = _Waiting(runs(database, stored.session), rows, stored.session)
+    compactions = 0
+    begun: set[str] = set()
+    for event in held:
+        event.line = None
+        branch = abandoned.get(event.record or "")
+        if event.kind == "session":
+            event.session, event.agent, event.version = stored.session, "openclaw", app
+            event.parent = stored.parent or event.parent
+            event.cap, event.cap_source = stored.cap, "recorded" if stored.cap else None
+        elif branch is not None:
+            event.session = branch.session
+            if branch.session not in begun:
+                begun.add(branch.session)
+                yield Event(kind="session", session=branch.session, agent="openclaw", parent=branch.parent)
+        else:
+            event.session = stored.session
+            yield from waiting.before(event)
+        compactions += event.kind == "compacted"
+        rows.complete(event)
+        yield event
+    yield from waiting.rest()
+    rows.tell(compactions)
+
+
+class _Rows(Source):
+    """A session's rows as `Reader` takes them: lines are numbered by `seq`."""
+
+    def __init__(self, source: Source, database: Connection, stored: Stored) -> None:
+        super().__init__(source.path, source.name)
+        self._outer = source
+        self._database = database
+        self._stored = stored
+        self._sent: dict[str, int] = {}
+        self.replied: set[int] = set()
+        self._last_reply: int | None = None
+
+    def decoded(self, decoder: "msgspec.json.Decoder[T]") -> Iterator[tuple[int, T]]:
+        for seq, text in entries(self._database, self._outer, self._stored.session):
+            for record in self._records(decoder, seq, text):
+                self._outer.records += 1
+                if isinstance(record, Entry):
+                    self._look(record)
+                yield seq, record
+
+    def _records(self, decoder: "msgspec.json.Decoder[T]", seq: int, text: bytes) -> list[T]:
+        try:
+            return [decoder.decode(text)]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        rescued = salvage(text)
+        kind: Any = decoder.type
+        found: list[T] = [record for value in rescued.values if (record := lenient(value, kind)) is not None]
+        if rescued.reason is not None or not found:
+            reason = f"session {self._stored.session}: {rescued.reason or 'not a JSON object'}"
+            self._outer.reject(seq, 0, reason, salvaged=bool(found))
+        return found
+
+    def _look(self, entry: Entry) -> None:
+        message = entry.message
+        ts = milliseconds(message.timestamp) if message is not None else None
+        if message is None or ts is None:
+            return
+        if message.role == "assistant":
+            self.replied.add(ts)
+        elif message.role == "user" and entry.id is not None:
+            self._sent[entry.id] = ts
+
+    def complete(self, event: Event) -> None:
+        """Add to a row what its entry does not say by itself: when it was sent, who opened the session."""
+        if event.kind == "reply":
+            self._last_reply = event.ts if event.ts is not None else self._last_reply
+        if event.kind != "prompt":
+            return
+        sent = self._sent.get(event.record or "")
+        if event.sent is None and sent is not None and event.ts is not None and sent < event.ts:
+            event.sent = sent
+            if event.origin == "human" and self._last_reply is not None and sent < self._last_reply:
+                event.origin = "queued"
+        if self._stored.machine and event.origin == "human":
+            event.origin = "synthetic"
+
+    def tell(self, compactions: int) -> None:
+        """Hand the coverage over to the file's own."""
+        name = self._stored.session
+        self._outer.duplicates += self.duplicates
+        self._outer.unknown.update(self.unknown)
+        self._outer.notes.extend(f"session {name}, row {note.removeprefix('line ')}" for note in self.notes)
+        counted = self._stored.compactions
+        if counted is not None and counted != compactions:
+            self._outer.notes.append(
+                f"session {name}: OpenClaw counts {counted} compactions, its entries hold {compactions}"
+            )
+
+
+class _Waiting:
+    """Failures that only the table of runs holds, to be put among the entries by their times."""
+
+    def __init__(self, found: Iterator[Run], rows: _Rows, session: str) -> None:
+        self._events = [event for run in found for event in _events(run, rows, session)]
+
+    def before(self, event: Event) -> Iterator[Event]:
+        while event.ts is not None and self._events and (self._events[0].ts or 0) < event.ts:
+            yield self._events.pop(0)
+
+    def rest(self) -> Iterator[Event]:
+        yield from self._events
+
+
+def _events(run: Run, rows: _Rows, session: str) -> Iterator[Event]:
+    record = f"trajectory_runtime_events:{session}:{run.seq}"
+    if run.timed_out_in_compaction:
+        yield Event(
+            kind="compacted",
+            session=session,
+            record=record,
+            ts=run.ts,
+            outcome="failed",
+            fault="transport",
+            error="timed out during compaction",
+        )
+    message = run.message
+    if message is None or message.stop_reason not in _BROKEN or milliseconds(message.timestamp) in rows.replied:
+        return
+    yield reply(message, session, None, record, run.ts)

@@ -1,0 +1,236 @@
+"""The event stream of the pi family: `--mode json` and the output of rpc mode."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from forensics.events import Event, Trigger
+from forensics.parse import Head, Source, parser
+from forensics.parsers._pi import (
+    TEXT_LIMIT,
+    Message,
+    blocks,
+    digest_of,
+    fault_of,
+    milliseconds,
+    reply,
+    size_of,
+    text_of,
+    tool,
+)
+from forensics.parsers._pi_prompt import prompt_of
+from forensics.parsers._pi_stream import Line, answer_of, is_stream, model_of, sessions_in, switches, texts_of
+from forensics.parsers._pi_stream_end import ended, has_result
+
+_DECODER = msgspec.json.Decoder(Line)
+_MESSAGE = msgspec.json.Decoder(Message)
+_STARTS = frozenset({"compaction_start", "auto_compaction_start", "context_compaction_start"})
+_ENDS = frozenset({"compaction_end", "auto_compaction_end", "context_compaction_end"})
+_REPEATS = frozenset(
+    {
+        "agent_start",
+        "agent_end",
+        "agent_settled",
+        "turn_start",
+        "turn_end",
+        "message_start",
+        "message_update",
+        "tool_execution_start",
+        "tool_execution_update",
+        "tool_execution_end",
+        "bash_execution_update",
+        "entry_appended",
+        "thinking_level_changed",
+        "session_info_changed",
+        "extension_ui_request",
+        "summarization_retry_attempt_start",
+        "summarization_retry_finished",
+    }
+)
+"""Types whose content stands in another line too, or that say nothing of how the work went."""
+_TRIGGERS: dict[str, Trigger] = {"threshold": "threshold", "overflow": "overflow", "manual": "manual"}
+_GAVE_UP = ("after one compact-and-retry attempt", "recovery stopped after", "the next provider request was not sent")
+_ENDED = "recovery ended: "
+_ATOMIC_DETAILS = (b'"wallTimeMs"', b'"sourcePath"')
+_ATOMIC_RESULTS = (b'"deletedTargets"', b'"compactedText"')
+
+
+def _recognised(head: Head) -> bool:
+    objects = head.objects
+    types = [one.get("type") for one in objects]
+    if types[:1] == ["session"]:
+        return isinstance(head.first.get("id"), str) and is_stream(objects)
+    answers = any(one.get("type") == "response" and "command" in one and "success" in one for one in objects)
+    works = "agent_start" in types and not {"turn_start", "message_start", "message_end"}.isdisjoint(types)
+    return (answers or works) and all(isinstance(one, str) for one in types)
+
+
+@parser("pi", failures="yes", when=_recognised)
+def pi_events(source: Source) -> Iterator[Event]:
+    """Events that `--mode json` and rpc mode print, of pi and of Atomic, one per line.
+
+    It alone shows compactions that failed: a start whose end has no result. An end whose error says that recovery
+    gave up stands for no attempt; it becomes a note, `recovery ended: …`. A start without an end is an attempt of
+    unknown outcome: print mode may stop writing before its last compaction is over, and what ran after that is in
+    no line either.
+
+    Events carry no time. Only messages do: a reply's time is when its request began, a prompt's when it was sent.
+    """
+    stream = _Stream(source)
+    for line, event in source.decoded(_DECODER):
+        yield from stream.read(line, event)
+
+
+class _Stream:
+    """The state of reading: whose session it is, and what is queued."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._names: list[str] = []
+        self._session: str | None = None
+        self._queued: set[str] = set()
+        self._atomic = False
+
+    def read(self, line: int, event: Line) -> Iterator[Event]:
+        kind = event.type
+        if kind == "session":
+            yield from self._header(line, event)
+            return
+        if self._session is None:
+            yield self._begin(line, self._next_name())
+        if kind == "message_end":
+            yield from self._message(line, event)
+        elif kind in _STARTS:
+            yield self._row("compact", line, trigger=self._trigger(event))
+        elif kind in _ENDS:
+            yield from self._end(line, event)
+        elif kind == "response":
+            yield from self._answer(line, event)
+        elif kind == "queue_update":
+            self._queued |= set(texts_of(event.steering)) | set(texts_of(event.follow_up))
+        elif kind not in _REPEATS:
+            yield from self._other(line, event)
+
+    def _header(self, line: int, event: Line) -> Iterator[Event]:
+        if event.id is None:
+            self._source.unknown["session without id"] += 1
+        elif event.id != self._session:
+            yield self._begin(line, event.id, milliseconds(event.timestamp))
+
+    def _next_name(self) -> str:
+        if not self._names:
+            self._names = sessions_in(self._source.path)
+        return self._names.pop(0)
+
+    def _begin(self, line: int, name: str, ts: int | None = None) -> Event:
+        self._session = name
+        return Event(kind="session", session=name, line=line, ts=ts)
+
+    def _row(self, kind: str, line: int, **columns: object) -> Event:
+        return Event(kind=kind, session=self._session, line=line, **columns)  # type: ignore[arg-type]
+
+    def _trigger(self, event: Line) -> Trigger:
+        return _TRIGGERS.get(event.reason or "", "unknown")
+
+    def _shown(self, line: int, data: bytes, marks: tuple[bytes, ...]) -> Iterator[Event]:
+        """Say that it is Atomic at the first sign: the header does not tell."""
+        if not self._atomic and any(mark in data for mark in marks):
+            self._atomic = True
+            yield self._row("session", line, agent="atomic")
+
+    def _message(self, line: int, event: Line) -> Iterator[Event]:
+        try:
+            message = _MESSAGE.decode(bytes(event.message))
+        except (msgspec.DecodeError, RecursionError):
+            self._source.unknown["message_end with a message of another shape"] += 1
+            return
+        session = self._session or ""
+        ts = milliseconds(message.timestamp)
+        if message.role == "assistant":
+            yield reply(message, session, line, None, ts)
+        elif message.role in {"toolResult", "bashExecution"}:
+            yield tool(message, session, line, None, ts)
+            yield from self._shown(line, bytes(message.details)[:4096], _ATOMIC_DETAILS)
+        elif message.role == "user":
+            yield self._prompt(message, line, ts)
+        elif message.role in {"custom", "hookMessage", "system", "compactionSummary", "branchSummary"}:
+            yield self._row("note", line, ts=ts, text=message.custom_type or message.role)
+        else:
+            self._source.unknown[f"message of role {message.role[:40] or 'none'}"] += 1
+
+    def _prompt(self, message: Message, line: int, ts: int | None) -> Event:
+        found = blocks(message.content)
+        words = text_of(found)
+        prompt = prompt_of(words, message.provenance)
+        origin = prompt.origin
+        if origin == "human" and words in self._queued:
+            self._queued.discard(words)
+            origin = "queued"
+        return self._row(
+            "prompt",
+            line,
+            ts=ts,
+            origin=origin,
+            sent=prompt.sent,
+            text=prompt.text[:TEXT_LIMIT] or None,
+            size=size_of(found),
+            digest=digest_of(prompt.text),
+        )
+
+    def _end(self, line: int, event: Line) -> Iterator[Event]:
+        words = event.error_message
+        gave_up = words is not None and any(said in words for said in _GAVE_UP)
+        if has_result(event) or not gave_up:
+            row = self._row("compacted", line, trigger=self._trigger(event), error=words, will_retry=event.will_retry)
+            yield ended(row, event, self._source)
+            yield from self._shown(line, bytes(event.result), _ATOMIC_RESULTS)
+        if gave_up:
+            yield self._ended(line, words)
+
+    def _ended(self, line: int, words: str | None, why: str = "") -> Event:
+        text = f"{_ENDED}{why}{words or 'no reason given'}"[:TEXT_LIMIT]
+        return self._row("note", line, text=text, error=words)
+
+    def _answer(self, line: int, event: Line) -> Iterator[Event]:
+        if switches(event):
+            yield self._begin(line, self._next_name())
+        answer = answer_of(event.data)
+        usage = answer.context_usage
+        if usage is not None and usage.context_window:
+            yield self._row("budget", line, context=usage.tokens, cap=usage.context_window, cap_source="recorded")
+        if event.success is False:
+            yield self._row("note", line, text=f"{event.command} refused"[:TEXT_LIMIT], error=event.error)
+
+    def _other(self, line: int, event: Line) -> Iterator[Event]:
+        kind = event.type
+        if kind in {"auto_retry_start", "summarization_retry_scheduled"}:
+            text = f"try {event.attempt} of {event.max_attempts} in {event.delay_ms or 0:.0f} ms"
+            yield self._row(
+                "retry",
+                line,
+                text=text if kind == "auto_retry_start" else f"summary: {text}",
+                error=event.error_message,
+                fault=fault_of(event.error_message) if event.error_message else None,
+            )
+        elif kind == "auto_retry_end":
+            if event.success is False:
+                yield self._ended(line, event.final_error, "retries used up: ")
+        elif kind == "agent_continue_error":
+            yield self._ended(line, event.error_message)
+        elif kind == "model_fallback_end":
+            if event.success is False:
+                yield self._ended(line, event.final_error, "no other model worked: ")
+        elif kind in {"model_changed", "model_fallback_start"}:
+            model = model_of(event.model if kind == "model_changed" else event.to)
+            yield self._row(
+                "model",
+                line,
+                model=model.id,
+                provider=model.provider,
+                api=model.api,
+                cap=model.context_window,
+                cap_source="recorded" if model.context_window else None,
+                text=event.reason,
+            )
+        else:
+            self._source.unknown[kind or "no type"] += 1

@@ -1,0 +1,193 @@
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from forensics.events import Event
+from forensics.parse import NotRecognised, Source, read, recognise
+from forensics.parsers._zstd import CorruptError, decompressed
+from forensics.timeline import File
+
+
+@pytest.fixture
+def rows(samples: Path, events_of: Callable[[Path], list[Event]]) -> list[Event]:
+    return events_of(samples / "parsers" / "openclaw_db.sqlite")
+
+
+@pytest.fixture
+def database(tmp_path: Path, samples: Path) -> Path:
+    """A copy of the sample that a test may change, built from its SQL text."""
+    path = tmp_path / "openclaw-agent.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((samples / "parsers" / "openclaw_db.sql").read_text(encoding="utf-8"))
+    return path
+
+
+def _one(events: list[Event], record: str) -> Event:
+    (event,) = [one for one in events if one.record == record]
+    return event
+
+
+def _changed(path: Path, *statements: str) -> list[Event]:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return list(read(Source(path)))
+
+
+def test_the_sample_is_what_its_sql_says(samples: Path, database: Path) -> None:
+    def dump(path: Path) -> list[str]:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            return list(connection.iterdump())
+
+    assert dump(samples / "parsers" / "openclaw_db.sqlite") == dump(database)
+
+
+def test_another_database_is_not_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table transcript_events (id integer)")
+    with pytest.raises(NotRecognised, match="SQLite with tables transcript_events"):
+        recognise(path)
+
+
+def test_sessions_with_their_agent_version_window_and_parent(rows: list[Event]) -> None:
+    sessions = [(e.session, e.agent, e.version, e.cap, e.cap_source, e.parent) for e in rows if e.kind == "session"]
+    assert sessions == [
+        ("kitchen", "openclaw", "2026.9.9", 48000, "recorded", None),
+        ("nightly", "openclaw", "2026.9.9", None, None, "kitchen"),
+    ]
+
+
+def test_every_row_of_a_session_by_record(rows: list[Event]) -> None:
+    assert [(e.record, e.kind, e.stop or e.outcome) for e in rows if e.session == "kitchen"] == [
+        (None, "session", None),
+        ("k1", "model", None),
+        ("k2", "prompt", None),
+        ("k3", "reply", "tool"),
+        ("k4", "tool", None),
+        ("k5", "reply", "length"),
+        ("k6", "compacted", "summary"),
+        ("k7", "prompt", None),
+        ("trajectory_runtime_events:kitchen:2", "reply", "error"),
+        ("k8", "reply", "error"),
+        ("trajectory_runtime_events:kitchen:4", "compacted", "failed"),
+        ("k9", "prompt", None),
+        ("k10", "reply", "done"),
+    ]
+    assert {event.line for event in rows} == {None}
+
+
+def test_a_compressed_row_is_read_whole(rows: list[Event]) -> None:
+    cut = _one(rows, "k5")
+    assert (cut.stop, cut.output, cut.context) == ("length", 4000, 4900)
+    assert (cut.text or "").startswith("It bakes. It bakes.")
+
+
+def test_a_torn_compressed_row_gives_what_its_outline_says_and_is_listed(samples: Path) -> None:
+    source = Source(samples / "parsers" / "openclaw_db.sqlite")
+    events = list(read(source))
+    torn = _one(events, "n3")
+    assert (torn.stop, torn.provider, torn.output, torn.context) == ("length", "p1", None, None)
+    assert [(one.line, one.reason, one.salvaged) for one in source.malformed] == [
+        (2, "session nightly: torn or broken JSON: Expecting ',' delimiter at character 357", False),
+        (3, "session nightly: Zstandard: torn; its tokens and words are unknown", True),
+    ]
+    assert (source.records, source.lines) == (14, None)
+
+
+def test_errors_before_a_retry_come_from_the_table_of_runs(rows: list[Event]) -> None:
+    first, last = _one(rows, "trajectory_runtime_events:kitchen:2"), _one(rows, "k8")
+    assert (first.fault, first.error) == ("rate-limit", "429 rate limit, retry 1")
+    assert (last.fault, last.error) == ("overloaded", "503 busy, retry 2")
+    assert sum(event.fault == "overloaded" for event in rows) == 1
+
+
+def test_a_compaction_that_ran_out_of_time_shows(rows: list[Event]) -> None:
+    end = _one(rows, "trajectory_runtime_events:kitchen:4")
+    assert (end.outcome, end.fault, end.error) == ("failed", "transport", "timed out during compaction")
+
+
+def test_a_prompt_sent_before_the_last_reply_ended_was_queued(rows: list[Event]) -> None:
+    assert (_one(rows, "k7").origin, _one(rows, "k7").sent) == ("queued", 1788422419000)
+    assert (_one(rows, "k9").origin, _one(rows, "k9").sent) == ("human", 1788422460000)
+
+
+def test_what_a_timer_asks_is_not_a_person(rows: list[Event]) -> None:
+    assert _one(rows, "n1").origin == "synthetic"
+
+
+def test_compactions_that_openclaw_counts_but_did_not_keep_are_said(samples: Path) -> None:
+    source = Source(samples / "parsers" / "openclaw_db.sqlite")
+    list(read(source))
+    assert source.notes == ["session kitchen: OpenClaw counts 2 compactions, its entries hold 1"]
+
+
+def test_entries_off_the_live_branch_are_a_session_apart(database: Path, file_of: Callable[[Path], File]) -> None:
+    _changed(
+        database,
+        """update transcript_events set event_json = replace(event_json, '"parentId":"k8"', '"parentId":"k4"')
+        where seq = 9 and session_id = 'kitchen'""",
+    )
+    sessions = {session.id: session for session in file_of(database).sessions}
+    assert sorted(sessions) == ["kitchen", "kitchen/k8", "nightly"]
+    assert sessions["kitchen/k8"].parent == "kitchen"
+    assert [e.record for e in sessions["kitchen"].events if e.kind == "prompt"] == ["k2", "k9"]
+
+
+def test_a_database_with_the_entries_alone_is_read(database: Path) -> None:
+    events = _changed(
+        database,
+        "drop table schema_meta",
+        "drop table session_nodes",
+        "drop table session_windows",
+        "drop table trajectory_runtime_events",
+        "delete from transcript_events where event_json is null",
+        "alter table transcript_events drop column event_zstd",
+        "alter table transcript_events drop column navigation_json",
+    )
+    assert [(e.session, e.version, e.cap) for e in events if e.kind == "session"] == [
+        ("kitchen", None, None),
+        ("nightly", None, None),
+    ]
+    assert [event.record for event in events if event.kind == "reply"] == ["k3", "k8", "k10"]
+
+
+def test_rows_of_another_shape_are_listed(database: Path) -> None:
+    _changed(
+        database,
+        "update transcript_events set event_json = '[1]' where seq = 3 and session_id = 'kitchen'",
+        "update transcript_events set event_json = 'nonsense' where seq = 4 and session_id = 'kitchen'",
+        "update session_nodes set entry_json = 'nonsense'",
+        "update trajectory_runtime_events set event_json = '\"model.completed\"' where seq = 1",
+    )
+    source = Source(database)
+    events = list(read(source))
+    assert [(one.line, one.reason) for one in source.malformed][:2] == [
+        (3, "session kitchen: not a JSON object"),
+        (4, "session kitchen: not JSON"),
+    ]
+    assert events[0].cap is None
+
+
+def test_nothing_is_written_beside_the_database(database: Path) -> None:
+    list(read(Source(database)))
+    assert [path.name for path in database.parent.iterdir()] == [database.name]
+
+
+@pytest.mark.parametrize("data", [b"", b"not zstandard", b"\x28\xb5\x2f\xfd"])
+def test_bytes_that_are_no_frame_are_corrupt(data: bytes) -> None:
+    with pytest.raises(CorruptError):
+        decompressed(data, 100)
+
+
+def test_a_frame_that_holds_more_than_asked_is_refused(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as connection:
+        query = "select event_zstd from transcript_events where session_id = 'kitchen' and event_zstd is not null"
+        (packed,) = connection.execute(query).fetchone()
+    assert len(decompressed(packed, 10_000)) > 100
+    with pytest.raises(CorruptError, match="more than 100 bytes"):
+        decompressed(packed, 100)
