@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_origin
 
 import msgspec
 
@@ -207,7 +207,10 @@ def open_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def lenient(value: Any, kind: type[T]) -> T | None:
-    """Convert a JSON object field by field: a field of an unexpected shape is left out, the record is kept."""
+    """Convert a JSON object field by field: a field of an unexpected shape is left out, the record is kept.
+
+    In a list of records each is converted for itself.
+    """
     if not isinstance(value, dict):
         return None
     known: dict[str, Any] = {}
@@ -221,13 +224,21 @@ def lenient(value: Any, kind: type[T]) -> T | None:
         try:
             known[field.name] = msgspec.convert(inner, field.type, strict=False)
         except (msgspec.ValidationError, ValueError):
-            struct = _struct_of(field.type)
-            if struct is not None and (part := lenient(inner, struct)) is not None:
+            if (part := _rescued(inner, field.type)) is not None:
                 known[field.name] = part
     try:
         return kind(**known)
     except TypeError:  # a field without a default is missing
         return None
+
+
+def _rescued(value: Any, annotation: Any) -> Any:
+    options = (annotation, *getattr(annotation, "__args__", ()))
+    if isinstance(value, list):
+        struct = next((_struct_of(option) for option in options if get_origin(option) is list), None)
+        return None if struct is None else [part for item in value if (part := lenient(item, struct)) is not None]
+    struct = _struct_of(annotation)
+    return None if struct is None else lenient(value, struct)
 
 
 def _struct_of(annotation: Any) -> type[msgspec.Struct] | None:

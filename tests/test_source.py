@@ -128,3 +128,15 @@ def test_how_the_file_falls_into_blocks_changes_nothing(
 
 def test_lenient_refuses_what_is_no_object() -> None:
     assert lenient(["a"], Row) is None
+
+
+class Outer(msgspec.Struct):
+    rows: list[Inner] | None = None
+    one: Inner | None = None
+
+
+def test_in_a_list_of_records_an_odd_field_costs_that_field_alone() -> None:
+    row = lenient({"rows": [{"size": 1}, {"size": {}}, 7, {"size": 3}], "one": [{"size": 1}]}, Outer)
+    assert row is not None
+    assert row.rows == [Inner(1), Inner(None), Inner(3)]
+    assert row.one is None
