@@ -1,0 +1,138 @@
+"""Lines of opencode's two log formats, as records.
+
+Old (to 1.16.1, `packages/core/src/util/log.ts`): `INFO  2026-04-01T04:32:45 +0ms service=... key=value ... message`,
+values unquoted, so that they may hold spaces and line breaks. New (since 1.16.2, `observability/logging.ts`):
+`timestamp=... level=INFO run=... message=... key=value ...`, values quoted as JSON where they need it.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from forensics.parse import Source
+
+HEADS = (b"timestamp=", b"INFO ", b"ERROR ", b"WARN ", b"DEBUG ")
+NEW = re.compile(r"timestamp=(\S+) level=(\w+) run=(\S+) message=(\"(?:[^\"\\]|\\.)*+\"|\S*)(.*)", re.DOTALL)
+OLD = re.compile(r"(INFO|ERROR|WARN|DEBUG) +(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d) \+\d+ms (.*)", re.DOTALL)
+_PAIR = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*+"|\S*)')
+_WANTED = re.compile(rb"\b(?:loop|process|stream|created|version)\b")
+_MESSAGES = ("exiting loop", "stream error", "loop", "process", "stream", "created")
+_SIMPLE = ("sessionID", "session.id", "messageID", "providerID", "modelID", "small", "agent", "step", "service", "id")
+_FIELD = re.compile(rf"(?:^|\s)({'|'.join(map(re.escape, _SIMPLE))}|version|parentID)=(\S+)")
+_ERROR = re.compile(r"(?:^| )error=(.*?)(?: stack=| process$|$)", re.DOTALL)
+_API = re.compile(r'"(?:message|errorMessage)":\s*"((?:[^"\\]|\\.)*+)"')
+_STATUS = re.compile(r'"statusCode":(\d{3})')
+LIMIT = 1 << 20
+"""Characters of one record that are looked at: request bodies are logged whole."""
+
+
+class Entry(NamedTuple):
+    """One log record of interest. `run` names the process (`None` in the old format: one process per file)."""
+
+    line: int
+    ts: int | None
+    error: bool
+    message: str
+    run: str | None
+    fields: dict[str, str]
+
+    @property
+    def session(self) -> str | None:
+        """The session it is about."""
+        return self.fields.get("session.id") or self.fields.get("sessionID")
+
+
+def entries(source: Source) -> Iterator[Entry]:
+    """Yield the records of interest; a line that begins none is part of the one before it."""
+    for line, data in _logical(source):
+        text = data[:LIMIT].replace(b"\0", b"").decode(errors="replace")
+        entry = _new(line, text) if text.startswith("timestamp=") else _old(line, text, data)
+        if entry is None:
+            source.reject(line, 0, "torn log line")
+        elif entry.message:
+            yield entry
+
+
+def _logical(source: Source) -> Iterator[tuple[int, bytes]]:
+    start: int | None = None
+    held: list[bytes] = []
+    for first, offset, lines in source.chunks():
+        at = offset
+        for number, line in enumerate(lines, first):
+            if line.startswith(HEADS):
+                if start is not None:
+                    yield start, b"\n".join(held)
+                source.records += 1
+                start, held = (number, [line.removesuffix(b"\r")]) if _wanted(line) else (None, [])
+            elif start is not None:
+                held.append(line.removesuffix(b"\r"))
+            elif not source.records and line.strip():
+                source.reject(number, at, "before the first log line")
+            at += len(line) + 1
+    if start is not None:
+        yield start, b"\n".join(held)
+
+
+def _wanted(line: bytes) -> bool:
+    """Keep every error: in the old format it may run over several lines, with its message at the end of the last."""
+    return line.startswith(b"ERROR ") or _WANTED.search(line) is not None
+
+
+def _new(line: int, text: str) -> Entry | None:
+    match = NEW.match(text)
+    if match is None:
+        return None
+    time, level, run, message, rest = match.groups()
+    said = _unquoted(message)
+    if said not in _MESSAGES:
+        return Entry(line, None, error=False, message="", run=run, fields={})
+    fields = {name: _unquoted(value) for name, value in _PAIR.findall(rest)}
+    return Entry(line, _milliseconds(time), level == "ERROR", said, run, fields)
+
+
+def _old(line: int, text: str, data: bytes) -> Entry | None:
+    match = OLD.match(text)
+    if match is None:
+        return None
+    level, time, rest = match.groups()
+    tail = data[-64:].decode(errors="replace").rstrip() if len(data) > LIMIT else rest.rstrip()
+    message = next((name for name in _MESSAGES if tail.endswith(" " + name)), "")
+    # Values are not quoted: those of interest stand before any that holds free text.
+    fields: dict[str, str] = {}
+    for name, value in _FIELD.findall(rest[:4096]):
+        fields.setdefault(name, value)
+    if level == "ERROR" and message:
+        fields["error"] = _words(rest, fields.get("service", ""))
+    if message == "created" and fields.get("service") != "session":
+        message = ""
+    return Entry(line, _milliseconds(time), level == "ERROR", message, None, fields)
+
+
+def _words(rest: str, service: str) -> str:
+    """Give the words of an old-format error; a request's error is JSON that holds the whole request before them."""
+    match = _ERROR.search(rest)
+    said = match.group(1) if match else rest
+    if service != "llm":
+        return said.strip()
+    after = said[said.rfind('"statusCode"') :] if '"statusCode"' in said else said[-4096:]
+    status, words = _STATUS.search(after), _API.search(after.replace('\\"', '"'))
+    return " ".join(filter(None, (words.group(1) if words else after[:400], status.group(1) if status else None)))
+
+
+def _unquoted(value: str) -> str:
+    if not value.startswith('"'):
+        return value
+    try:
+        return str(json.loads(value))
+    except ValueError:
+        return value.strip('"')
+
+
+def _milliseconds(time: str) -> int | None:
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -1,0 +1,191 @@
+"""opencode's database: sessions, messages and parts (V1) and session messages (V2)."""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from forensics.events import Event
+from forensics.parse import Head, Source, parser
+from forensics.parsers._opencode import Conversation, session_event
+from forensics.parsers._opencode_shapes import (
+    Cache,
+    Info,
+    Message,
+    Part,
+    Place,
+    SessionInfo,
+    Times,
+    Tokens,
+    created,
+    decoded,
+)
+from forensics.parsers._opencode_v2 import Timeline, V2Row
+
+_INFO = msgspec.json.Decoder(Info)
+_PART = msgspec.json.Decoder(Part)
+_V2 = msgspec.json.Decoder(V2Row)
+_SESSION = {"id", "version", "time_created"}
+_V1_TABLES = {
+    "message": {"id", "session_id", "time_created", "data"},
+    "part": {"id", "message_id", "time_created", "data"},
+}
+_V2_TABLES = {"session_message": {"id", "session_id", "type", "seq", "time_created", "data"}}
+_COLUMNS = (
+    "parent_id",
+    "fork_session_id",
+    "cost",
+    "tokens_input",
+    "tokens_output",
+    "tokens_reasoning",
+    "tokens_cache_read",
+    "tokens_cache_write",
+)
+
+
+def _has(tables: dict[str, frozenset[str]], wanted: dict[str, set[str]]) -> bool:
+    return all(columns <= tables.get(table, frozenset()) for table, columns in wanted.items())
+
+
+def _recognised(head: Head) -> bool:
+    tables = head.tables
+    return _has(tables, {"session": _SESSION}) and (_has(tables, _V1_TABLES) or _has(tables, _V2_TABLES))
+
+
+@parser("opencode", failures="yes", when=_recognised)
+def opencode_db(source: Source) -> Iterator[Event]:
+    """SQLite database of opencode (`opencode.db`, since February 2026), with its write-ahead log where there is one.
+
+    Evidence is given as message ids: a database has no lines. Rows are read by time, then id. A compaction that
+    failed, was cut short or came out empty shows as such; of a request that was tried again only the last error
+    shows, and the requests that make a session's title do not show at all. No context window is recorded: it is
+    known only where a provider's error says it. A cost of 0 is what opencode writes where it has no price, too.
+    """
+    with source.sqlite() as database:
+        database.text_factory = bytes  # a text that is not UTF-8 costs its row, not the file
+        tables = _tables(database)
+        for session in _sessions(source, database, tables):
+            yield session_event(session, None)
+            last = 0
+            if _has(tables, _V1_TABLES):
+                conversation = Conversation(session, source.unknown)
+                for message in _messages(source, database, session.id or ""):
+                    last = max(last, created(message.info) or 0)
+                    yield from conversation.add(message)
+                yield from conversation.close()
+                if note := conversation.spent.difference(session):
+                    source.notes.append(note)
+            if _has(tables, _V2_TABLES):
+                yield from _v2(source, database, session, last)
+
+
+def _tables(database: sqlite3.Connection) -> dict[str, frozenset[str]]:
+    names = [_text(row[0]) for row in database.execute("select name from sqlite_master where type = 'table'")]
+    return {
+        name: frozenset(_text(row[1]) for row in database.execute(f'pragma table_info("{name}")'))
+        for name in names
+        if name in {"session", "message", "part", "session_message"}
+    }
+
+
+def _sessions(source: Source, database: sqlite3.Connection, tables: dict[str, frozenset[str]]) -> Iterator[SessionInfo]:
+    there = [name for name in _COLUMNS if name in tables["session"]]
+    chosen = ", ".join(("id", "version", "time_created", *there))
+    # The names are the constants above.
+    rows = database.execute(f"select {chosen} from session order by time_created, id").fetchall()  # noqa: S608
+    known = set()
+    for row in rows:
+        source.records += 1
+        info = _session(row, there)
+        known.add(info.id)
+        yield info
+    for table in ("message", "session_message"):
+        if table in tables:
+            owners = database.execute(f"select distinct session_id from {table} order by 1").fetchall()  # noqa: S608
+            for orphan in sorted({_text(owner) for (owner,) in owners} - known):
+                known.add(orphan)
+                source.notes.append(f"session {orphan}: its row is gone, its messages are not")
+                yield SessionInfo(id=orphan)
+
+
+def _session(row: tuple[Any, ...], there: list[str]) -> SessionInfo:
+    more = dict(zip(there, row[3:], strict=True))
+    parent, fork = more.get("parent_id"), more.get("fork_session_id")
+    figures = {name.removeprefix("tokens_"): _number(more.get(name)) for name in there if name.startswith("tokens_")}
+    tokens = Tokens(
+        input=figures.get("input"),
+        output=figures.get("output"),
+        reasoning=figures.get("reasoning"),
+        cache=Cache(read=figures.get("cache_read"), write=figures.get("cache_write")),
+    )
+    return SessionInfo(
+        id=_text(row[0]),
+        parent_id=_text(parent) if parent else None,
+        fork_id=_text(fork) if fork else None,
+        version=_text(row[1]) if row[1] else None,
+        cost=_number(more.get("cost")),
+        tokens=tokens if figures else None,
+        time=Times(created=_number(row[2])),
+    )
+
+
+def _messages(source: Source, database: sqlite3.Connection, session: str) -> Iterator[Message]:
+    rows = database.execute(
+        "select id, time_created, data from message where session_id = ? order by time_created, id", (session,)
+    )
+    for key, time, data in rows:
+        source.records += 1
+        info = decoded(source, _bytes(data), _INFO, Place(0, 0, f"message {_text(key)}"))
+        if info is None:
+            continue
+        info.id, info.session_id = _text(key), session
+        if info.time is None or info.time.created is None:
+            info.time = Times(created=_number(time), completed=info.time.completed if info.time else None)
+        yield Message(info, list(_parts(source, database, key)))
+
+
+def _parts(source: Source, database: sqlite3.Connection, message: bytes) -> Iterator[Part]:
+    rows = database.execute(
+        "select id, data from part where message_id = ? order by time_created, id", (_text(message),)
+    )
+    for key, data in rows:
+        source.records += 1
+        part = decoded(source, _bytes(data), _PART, Place(0, 0, f"part {_text(key)} of {_text(message)}"))
+        if part is not None:
+            part.id = _text(key)
+            yield part
+
+
+def _v2(source: Source, database: sqlite3.Connection, session: SessionInfo, last: int) -> Iterator[Event]:
+    """Read a session's V2 rows; those from before the last V1 message are the same messages, carried over."""
+    timeline = Timeline(session, source.unknown)
+    rows = database.execute(
+        "select id, type, time_created, data from session_message where session_id = ? order by seq, id",
+        (session.id,),
+    )
+    for key, kind, time, data in rows:
+        source.records += 1
+        when = _number(time)
+        if last and (when is None or when <= last):
+            source.duplicates += 1
+            continue
+        row = decoded(source, _bytes(data), _V2, Place(0, 0, f"session message {_text(key)}"))
+        if row is not None:
+            row.id, row.type = _text(key), _text(kind)
+            if row.time is None or row.time.created is None:
+                row.time = Times(created=when, completed=row.time.completed if row.time else None)
+            yield from timeline.add(row)
+    yield from timeline.close()
+
+
+def _text(value: object) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _bytes(value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode(errors="replace")
+
+
+def _number(value: object) -> int | float | None:
+    return value if isinstance(value, (int, float)) else None

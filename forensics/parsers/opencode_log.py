@@ -1,0 +1,71 @@
+"""opencode's log files."""
+
+import re
+from collections.abc import Iterator
+
+from forensics.events import Event
+from forensics.parse import Head, Source, parser
+from forensics.parsers._opencode_log import Loop
+from forensics.parsers._opencode_log_lines import NEW, OLD, entries
+
+_NOTE = (
+    "a log does not say how a reply or a summary came out: replies without an error are taken as good (cut and empty "
+    "ones do not show), summaries without an error are unknown"
+)
+_OWN = re.compile(r"service=(?:default|session|session\.\w+|llm|config|project|db|bus|server|storage|snapshot)\b")
+
+
+def _recognised(head: Head) -> bool:
+    if head.tables:
+        return False
+    lines = [line.decode(errors="replace").replace("\0", "") for line in head.data[:65536].split(b"\n")[:50]]
+    new = [line for line in lines if NEW.match(line)]
+    old = [line for line in lines if (match := OLD.match(line)) and _OWN.match(match.group(3))]
+    return len(new) * 2 > len(lines) - 2 > 0 or (bool(old) and OLD.match(lines[0]) is not None) or len(new) > 5
+
+
+@parser("opencode", failures="partly", when=_recognised)
+def opencode_log(source: Source) -> Iterator[Event]:
+    """Log of opencode, in both its formats (`log/*.log`, or what `--print-logs` writes to the error stream).
+
+    Each request shows as a `stream` line: with its error if it had one, as often as it was made again. Each summary
+    attempt is an `agent=compaction` line. The person's words are not in it, nor usage, nor how a reply or a summary
+    came out unless it failed: a reply without an error is taken as good, a summary without one as unknown. A
+    prompt's origin is unknown (a program may have sent it). When a process ends, opencode loses the last lines it
+    logged to its file: the last request of a run, and its error, may be missing.
+    """
+    source.notes.append(_NOTE)
+    known: dict[str, Loop] = {}
+    last: Loop | None = None
+    version: str | None = None
+    for entry in entries(source):
+        fields = entry.fields
+        if entry.message == "created":
+            name = fields.get("id")
+            version = fields.get("version") or version
+            if name is not None and name.startswith("ses") and name not in known:
+                parent = fields.get("parentID")
+                known[name] = Loop(name)
+                yield Event(
+                    kind="session",
+                    session=name,
+                    line=entry.line,
+                    record=name,
+                    ts=entry.ts,
+                    version=fields.get("version"),
+                    parent=None if parent in {None, "undefined"} else parent,
+                )
+            continue
+        session = entry.session
+        # The old format's `process` lines name no session: they belong to the request before them.
+        loop = last if session is None else known.get(session)
+        if loop is None:
+            if session is None:
+                continue
+            loop = known[session] = Loop(session)
+            yield Event(kind="session", session=session, line=entry.line, record=session, ts=entry.ts)
+        if entry.message in {"stream", "stream error"} and fields.get("small") != "true":
+            last = loop
+        yield from loop.add(entry)
+    for loop in known.values():
+        yield from loop.close()
