@@ -127,7 +127,7 @@ class Round(msgspec.Struct):
 
     attempt: Attempt
     lead: Event | None
-    """The failed reply that the attempt answers: the last one before it with no good reply between."""
+    """The failed reply that the attempt answers: the last one before it since the last good reply."""
     pressure: int | None
     """The size that called for the attempt, in tokens: the refused request's where the provider names it, else the
     context at the last measured row before it. `None` after a refused request of unknown size: the last good reply
@@ -172,7 +172,6 @@ def rounds(events: list[Event], good: int) -> list[Round]:
             else:
                 refused = lead is not None and lead.fault == "overflow"
                 found.append(Round(pair, lead, lead.estimate if refused and lead else pressure))
-            lead = None
         elif event.kind == "reply":
             lead = None if event.stop in GOOD_STOPS else event
             if found:

@@ -63,7 +63,8 @@ def loops(session: Session, limits: Limits) -> Iterator[Loop]:
 def _judged(found: list[Round], links: list[Link]) -> Iterator[Loop]:
     strong = any(link.strong for link in links)
     found, links = _trimmed(found, links, lambda link: link.needs <= _TWICE if strong else not link.bridge)
-    if links and (strong or len(links) >= max(link.needs for link in links)):
+    counted = [link for link in links if not link.bridge]
+    if counted and (strong or len(counted) >= max(link.needs for link in counted)):
         kind = Counter(link.kind for link in links if link.strong or not strong).most_common(1)[0][0]
         yield Loop(found, kind, links)
 
@@ -100,7 +101,8 @@ def _nothing_between(one: Round, after: Round, session: Session, limits: Limits)
     what fails is the prompt's own size. Where the file shows no replies at all, sizes alone can tell.
     """
     failed = _failed(one)
-    if one.prompt is not None and one.lead is None and not failed:
+    answers = one.lead is not None or one.attempt.trigger == "overflow"
+    if one.prompt is not None and not answers and not failed:
         return None
     if one.overflows or (after.attempt.trigger == "overflow" and session.replies and not failed):
         return Link("overflow", _ALERT)

@@ -140,6 +140,24 @@ def test_a_step_that_fitted_says_nothing_of_the_request_that_overflowed() -> Non
     assert (loop.measures["cycles"], loop.measures["kind"]) == (12, "refill")
 
 
+def test_new_work_after_a_healthy_compaction_that_then_overflows_is_its_own_fault() -> None:
+    """The compaction answered no failure, so the person's oversized prompt says nothing of it."""
+    turn: list[Row] = [{**GOOD, "stop": "done"}, SUMMARY, PROMPT, OVERFLOW, SUMMARY]
+    assert _found(*turn, GOOD) == []
+    (loop,) = _found(*turn, PROMPT, OVERFLOW, SUMMARY, GOOD)
+    assert (loop.measures["cycles"], loop.lines[0]) == (2, 4)
+    answering: list[Row] = [{**SUMMARY, "trigger": "overflow"}, PROMPT, OVERFLOW, SUMMARY, OVERFLOW]
+    assert [loop.measures["cycles"] for loop in _found(*answering)] == [2]
+
+
+def test_a_retry_that_worked_holds_a_loop_together_but_ends_none() -> None:
+    (loop,) = _found(OVERFLOW, FAILED, SUMMARY, OVERFLOW, SUMMARY, GOOD)
+    assert loop.measures["cycles"] == 3
+    (loop,) = _found(OVERFLOW, SUMMARY, OVERFLOW, FAILED, SUMMARY, GOOD)
+    assert loop.measures["cycles"] == 3
+    assert _found(FAILED, SUMMARY, GOOD, FAILED, SUMMARY, GOOD, FAILED, SUMMARY, GOOD) == []
+
+
 def test_attempts_cancelled_by_a_person_are_passed_over() -> None:
     rows: list[Row] = [
         OVERFLOW,
