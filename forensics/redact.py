@@ -13,7 +13,8 @@ from forensics.summary import Report
 
 _HOME = re.compile(
     r"""(?:(?<![\w.\-])|(?<=/mnt/[a-z]))(?P<root>(?:[A-Za-z]:)?[\\/]+(?:home|Users|Documents\ and\ Settings)[\\/]+)
-        (?P<user>[^\\/\s"'`<>|:*?,;()\[\]{}]+)""",
+        (?P<user>[^\\/\s"'`<>|:*?,;()\[\]{}]+(?:\ [^\\/\s"'`<>|:*?,;()\[\]{}]+)*(?=[\\/])
+            |[^\\/\s"'`<>|:*?,;()\[\]{}]+)""",
     re.VERBOSE,
 )
 _ROOT_HOME = re.compile(r"(?<![\w./])/root(?=/|\b)")
@@ -64,7 +65,7 @@ class Redactor:
         text = _QUERY.sub(self._labelled, text)
         text = _LABELLED.sub(self._labelled, text)
         text = _BEARER.sub(self._labelled, text)
-        text = _EMAIL.sub(lambda found: self._name("email", found[0].lower()), text)
+        text = _EMAIL.sub(self._email, text)
         text = _HOME.sub(lambda found: found["root"] + self._name("user", found["user"]), text)
         text = _DASHED_HOME.sub(lambda found: found["root"] + self._name("user", found["user"]), text)
         return _ROOT_HOME.sub("~", text)
@@ -76,6 +77,10 @@ class Redactor:
         if isinstance(value, dict):
             return {self.text(key): self.value(inner) for key, inner in value.items()}
         return [self.value(inner) for inner in value] if isinstance(value, list) else value
+
+    def _email(self, found: re.Match[str]) -> str:
+        local = found[0].partition("@")[0]
+        return found[0] if _is_name(local) else self._name("email", found[0].lower())
 
     def _labelled(self, found: re.Match[str]) -> str:
         secret = found["secret"]

@@ -6,7 +6,8 @@ from forensics.detect import Basis, Finding, Value
 from forensics.summary import Coverage, Report
 from forensics.times import moment
 
-_TOKENS = frozenset({"peak", "cap", "value", "plausible", "before", "after", "context", "budget", "size", "tokens"})
+_TOKENS = frozenset({"peak", "cap", "value", "plausible", "before", "after", "context", "budget"})
+_UNITS = frozenset({"seconds", "hours", "minutes"})
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS = "._-=+*%#"
 
@@ -40,7 +41,9 @@ def ranges(lines: Iterable[int]) -> list[tuple[int, int]]:
 
 def places(finding: Finding, most: int = 4) -> str:
     """Say where the evidence is: `387-390,394`, or the ids of its records; ends only where there are many."""
-    parts = [str(a) if a == b else f"{a}-{b}" for a, b in ranges(finding.lines)] or finding.records
+    parts = [str(a) if a == b else f"{a}-{b}" for a, b in ranges(finding.lines)]
+    if not parts:
+        parts, most = finding.records, max(most // 2, 3)
     if len(parts) > most:
         parts = [*parts[: most - 1], f"...({len(parts) - most} more)...", parts[-1]]
     return ",".join(parts)
@@ -82,10 +85,8 @@ def figure(name: str, value: Value) -> str:
     last = name.rsplit("_", 1)[-1]
     if last == "seconds":
         return duration(value)
-    if last == "hours":
-        return f"{value:,.1f} h"
-    if last == "minutes":
-        return f"{value:,.1f} min"
+    if last in {"hours", "minutes"}:
+        return f"{value:,.1f} {'h' if last == 'hours' else 'min'}"
     if last in {"cost", "dollars"}:
         return f"${value:,.2f}"
     if last in {"rate", "share"}:
@@ -96,22 +97,35 @@ def figure(name: str, value: Value) -> str:
     return f"{number} tokens" if name in _TOKENS else number
 
 
-def measures(finding: Finding) -> Iterator[tuple[str, str]]:
-    """Give each measure's name and value in words; the basis where it was not observed, the interval if it has one."""
+def label(name: str) -> str:
+    """Give a measure's name in words; the unit is left to the value."""
+    words = name.split("_")
+    return " ".join(words[:-1] if len(words) > 1 and words[-1] in _UNITS else words)
+
+
+def measures(finding: Finding, marks: dict[Basis, str] | None = None) -> Iterator[str]:
+    """Give each measure in words: name, value, interval if it has one, its basis where it was not observed.
+
+    The basis is a word in brackets, or one of the `marks`.
+    """
     for name, value in finding.measures.items():
-        words = figure(name, value)
+        words = f"{label(name)} {figure(name, value)}"
+        basis: Basis = "observed" if value is None else finding.bases.get(name, "observed")
+        if basis != "observed" and marks is not None:
+            words += marks[basis]
         if name in finding.intervals:
             low, high = (figure(name, bound) for bound in finding.intervals[name])
             words += f" ({low} to {high})"
-        basis: Basis = finding.bases.get(name, "observed")
-        yield name.replace("_", " "), words if basis == "observed" else f"{words} [{basis}]"
+        yield words if basis == "observed" or marks is not None else f"{words} [{basis}]"
 
 
-def sparkline(contexts: list[int], cap: int | None, *, ascii_only: bool = False) -> str:
-    """Draw context sizes as one line of blocks; the cap (or the peak, if it is higher or there is none) is the top."""
+def sparkline(contexts: list[int], cap: int | None, *, width: int = 60, ascii_only: bool = False) -> str:
+    """Draw context sizes as at most `width` blocks; the cap is the top, or the peak where that is higher."""
     blocks = _ASCII_BLOCKS if ascii_only else _BLOCKS
     top = max([*contexts, cap or 0, 1])
-    return "".join(blocks[min(len(blocks) - 1, one * len(blocks) // top)] for one in contexts)
+    step = max(1, -(-len(contexts) // max(width, 1)))
+    heights = [max(contexts[at : at + step]) for at in range(0, len(contexts), step)]
+    return "".join(blocks[min(len(blocks) - 1, one * len(blocks) // top)] for one in heights)
 
 
 def coverage_line(coverage: Coverage) -> str:
@@ -179,5 +193,5 @@ def blind_spots(coverage: Coverage) -> list[str]:
 
 def headline(finding: Finding) -> str:
     """Give a finding in one line of plain words, for formats that have one field for it."""
-    told = "; ".join(f"{name} {words}" for name, words in measures(finding))
+    told = "; ".join(measures(finding))
     return f"{finding.message} ({told})" if told else finding.message

@@ -67,7 +67,7 @@ def _findings(findings: list[Finding]) -> Iterator[tuple[int, str]]:
 
 def _item(one: Finding) -> str:
     where = f"{one.file}:{places(one)}"
-    told = "; ".join(f"{name} {words}" for name, words in measures(one))
+    told = "; ".join(measures(one))
     time = span(one.start, one.end)
     state = "" if one.state == "new" else f" ({one.state})"
     more = "".join(f"  \n  {markdown(part)}" for part in (where, time, told) if part)

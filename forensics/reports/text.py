@@ -2,21 +2,19 @@
 
 import io
 from collections.abc import Iterable
-from itertools import groupby
 
 from rich.box import ASCII2, SIMPLE
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from forensics.detect import SEVERITIES, Finding, Severity
+from forensics.detect import SEVERITIES, Basis, Finding, Severity
 from forensics.reports import Style
 from forensics.reports._words import (
     blind_spots,
     count,
     coverage_line,
     measures,
-    minute,
     places,
     span,
     sparkline,
@@ -29,6 +27,8 @@ from forensics.summary import Report
 MOST_SESSIONS = 12
 MOST_ALIKE = 6
 MOST_SKIPPED = 5
+MOST_MEASURES = 8
+MARKS: dict[Basis, str] = {"derived": "*", "inferred": " ~", "simulated": " ^"}
 _COLORS: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
@@ -110,32 +110,36 @@ def _sessions(console: Console, report: Report, style: Style) -> None:
     shown = list(groups.items()) if style.verbose else list(groups.items())[:MOST_SESSIONS]
     for (agent, session, file), findings in shown:
         _title(console, findings[0], totals.get((agent, session or "", file)), style)
-        for _, alike in groupby(findings, key=lambda one: (one.severity, one.detector)):
-            _alike(console, list(alike), style)
+        alike: dict[tuple[Severity, str], list[Finding]] = {}
+        for one in findings:
+            alike.setdefault((one.severity, one.detector), []).append(one)
+        for group in alike.values():
+            _alike(console, group, style)
         console.print()
     if len(shown) < len(groups):
         left = sum(len(findings) for findings in list(groups.values())[len(shown) :])
         words = f"and {count(left, 'finding')} in {count(len(groups) - len(shown), 'session')} more"
         console.print(_text(f"{words} (use --format json)\n", "dim"))
+    used = sorted({basis for one in report.findings for basis in one.bases.values()} & MARKS.keys())
+    if used:
+        console.print(_text(", ".join(f"{MARKS[basis].strip()} {basis}" for basis in used), "dim"))
 
 
 def _title(console: Console, first: Finding, totals: SessionTotals | None, style: Style) -> None:
     version = f" {totals.version}" if totals and totals.version else ""
     name = f"session {first.session}" if first.session else "host process"
-    console.print(_text(f"{first.agent}{version}, {name}", "bold underline"), _text(first.file, "dim"), sep="\n")
+    console.print(_text(f"{first.agent}{version}, {name}", "bold underline"))
     if totals is None:
         return
     when = span(totals.start, totals.end)
     if when:
         console.print(_text(f"  {when} UTC", "dim"))
     if totals.peak_context is not None:
-        drawn = sparkline(totals.contexts, totals.cap, ascii_only=style.ascii)[: max(10, style.width - 10)]
-        console.print(_text(f"  {drawn}", "blue"))
-        peak = f"context peak {totals.peak_context:,}"
+        drawn = sparkline(totals.contexts, totals.cap, width=style.width // 3, ascii_only=style.ascii)
         known = (
             f" of {totals.cap:,} tokens ({totals.peak_ratio:.2f} x, {totals.cap_source})" if totals.cap else " tokens"
         )
-        console.print(_text(f"  {peak}{known}", "dim"))
+        _indented(console, [f"{drawn} context peak {totals.peak_context:,}{known}"], "blue", 2)
 
 
 def _alike(console: Console, findings: list[Finding], style: Style) -> None:
@@ -143,25 +147,23 @@ def _alike(console: Console, findings: list[Finding], style: Style) -> None:
     many = f" x {len(findings)}" if len(findings) > 1 else ""
     console.print(_text(f"  {first.severity.upper()} {first.detector}{many}", _COLORS[first.severity]))
     shown = findings if style.verbose else findings[:MOST_ALIKE]
-    said: set[str] = set()
     for one in shown:
-        _finding(console, one, style, said)
+        _finding(console, one, style, told=one is not first and not style.verbose)
     if len(shown) < len(findings):
         console.print(_text(f"    and {len(findings) - len(shown):,} more (use --format json)", "dim"))
 
 
-def _finding(console: Console, one: Finding, style: Style, said: set[str]) -> None:
-    """Print a finding; words that the one above it said already are not said again."""
-    when = span(one.start, one.end) if one.lines or one.start is not None else minute(None)
-    place = f"{one.file}:{places(one, 12 if style.verbose else 4)}"
-    told = [f"{name} {words}" for name, words in measures(one)]
+def _finding(console: Console, one: Finding, style: Style, *, told: bool) -> None:
+    """Print a finding; `told`: one like it stands above with its sentence."""
+    place = f"{one.file}:{places(one, 12 if style.verbose else 6)}"
+    _indented(console, [f"{place}  {span(one.start, one.end)}"], "bold", 4)
+    if not told:
+        _indented(console, [one.message], "", 6)
+    figures = list(measures(one, MARKS))
+    shown = figures if style.verbose else figures[:MOST_MEASURES]
     state = [] if one.state == "new" else [one.state]
     doubt = [] if one.confidence == "high" else [f"{one.confidence} confidence"]
-    _indented(console, [place], "bold", 4)
-    _indented(console, [when, *state, *doubt, *told], "", 6)
-    if one.message not in said:
-        said.add(one.message)
-        _indented(console, [one.message], "", 6)
+    _indented(console, [*state, *doubt, *shown], "dim", 6)
     if one.also:
         others = one.also if style.verbose else one.also[:2]
         more = f" and {len(one.also) - len(others)} more" if len(others) < len(one.also) else ""
@@ -171,7 +173,7 @@ def _finding(console: Console, one: Finding, style: Style, said: set[str]) -> No
 
 
 def _indented(console: Console, parts: Iterable[str], color: str, by: int) -> None:
-    words = ", ".join(part for part in parts if part)
+    words = ", ".join(part for part in parts if part).strip()
     if not words:
         return
     lines = _text(words, color).wrap(console, max(console.width - by, 20))

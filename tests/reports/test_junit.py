@@ -39,7 +39,7 @@ def test_a_finding_is_a_failure_and_unread_input_an_error(report: Report) -> Non
     assert (failure.type, failure.message) == (
         "error",
         "a reply failed, and a person had to write "
-        "(waiting seconds 13 min 30 s (13 min 20 s to 13 min 40 s) [derived]; rate unknown [inferred])",
+        "(waiting 13 min 30 s (13 min 20 s to 13 min 40 s) [derived]; rate unknown)",
     )
     assert failure.text.strip() == "logs/a.jsonl:387-390 0123456789abcdef/v1"
     assert case._elem.get("file") == "logs/a.jsonl"

@@ -19,7 +19,7 @@ def test_a_finding_has_its_place_and_figures(report: Report) -> None:
     assert "| manual\\-continue | 1 | 0 | 0 |" in text
     assert "- **error** manual\\-continue: a reply failed, and a person had to write" in text
     assert "logs/a\\.jsonl\\:387\\-390" in text
-    assert "waiting seconds 13 min 30 s" in text
+    assert "waiting 13 min 30 s" in text
     assert "| logs/c\\.jsonl | Permission denied |" in text
     assert "| logs/a\\.jsonl | 7 | 512 | invalid UTF\\-8 at byte 3 of the line |" in text
 

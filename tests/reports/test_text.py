@@ -19,12 +19,11 @@ def test_one_screen_says_what_where_and_how_bad(report: Report) -> None:
     text = render("table", report, Style(width=80))
     flat = " ".join(text.split())
     assert "1 session, 2 prompts, 10 replies, 1 error (1 overflow), 1 length stop, 2 compactions" in flat
-    assert "demo 1.0, session s1\nlogs/a.jsonl\n  2026-07-09 10:00:00 - 11:00:00 UTC\n" in text
-    assert "▁▄█" in text
-    assert "context peak 120,000 of 128,000 tokens (0.94 x, recorded)" in text
-    assert "  ERROR manual-continue\n    logs/a.jsonl:387-390\n" in text
-    assert "waiting seconds 13 min 30 s (13 min 20 s to 13 min 40 s)" in flat
-    assert "[derived]" in text
+    assert "demo 1.0, session s1\n  2026-07-09 10:00:00 - 11:00:00 UTC\n" in text
+    assert "  ▁▄█ context peak 120,000 of 128,000 tokens (0.94 x, recorded)\n" in text
+    assert "  ERROR manual-continue\n    logs/a.jsonl:387-390  2026-07-09 10:00:00 - 10:13:30\n" in text
+    assert "waiting 13 min 30 s* (13 min 20 s to 13 min 40 s), rate unknown" in flat
+    assert "* derived, ~ inferred" in text
     assert "plain files show failed compactions only in part" in text
     assert max(map(len, text.splitlines())) <= 80
     assert text.splitlines()[-1] == "1 error (exit 0)"
