@@ -16,9 +16,11 @@ BreakKind = Literal["error", "length", "empty", "filtered", "idle"]
 _KINDS: dict[str, BreakKind] = {"error": "error", "length": "length", "empty": "empty", "filtered": "filtered"}
 _ASIDE = re.compile(r"\bheartbeat|\bcron\b|\bmemory flush\b", re.IGNORECASE)
 _ANNOUNCED = "recovery ended:"
-# What agents say themselves when they give up: pi, opencode, Kilo Code (Kilo-Org/kilocode#9285), oh-my-pi.
+# What agents say themselves when they give up: pi, opencode, Kilo Code (Kilo-Org/kilocode#9285), oh-my-pi, PilotDeck.
 _GIVES_UP = re.compile(
-    r"too large to compact|recovery failed|compaction exhausted|paused to avoid a loop|is thrashing", re.IGNORECASE
+    r"too large to compact|recovery failed|compaction exhausted|paused to avoid a loop|is thrashing"
+    r"|after_emergency_compaction",
+    re.IGNORECASE,
 )
 _TOGETHER_MS = 60_000
 
