@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
-from forensics.events import GOOD_STOPS, CapSource, Event
+from forensics.events import GOOD_STOPS, CapSource, Event, Kind
 from forensics.usage import Outlier, Samples
 
 
@@ -46,31 +46,38 @@ class Session:
 
     def add(self, event: Event) -> None:
         """Take the next row of the session."""
-        self.rows += 1
-        event.seq = self.rows
+        self.rows = event.seq = self.rows + 1
         event.nth = self.good
-        if event.ts is not None:
-            self._seen(event.ts)
+        ts = event.ts
+        if ts is not None:
+            if self.end is None or self.start is None:
+                self.start = self.end = ts
+            elif ts > self.end:
+                self.end = ts
+            elif ts < self.start:
+                self.start = ts
         kind = event.kind
         if kind == "tool":
             self.tools += 1
         elif kind == "reply":
             self._reply(event)
-        elif kind == "budget":
+        else:
+            self._other(event, kind)
+        if event.cap is not None:
+            self._cap(event.cap, event.cap_source or "recorded")
+
+    def _other(self, event: Event, kind: Kind) -> None:
+        if kind == "budget":
             self.samples.add(event)
             self._keep_ends(event)
         elif kind in {"note", "model", "session"}:
             self.events.append(event)
-            if kind == "note":  # a source that counts a whole turn's tokens has no reply to give them to
-                self._spend(event)
         else:
             if kind == "compacted":  # a summary's own request is paid for like any other
                 self._spend(event)
             self._keep(event)
             if kind == "compacted":
                 self.samples.cut()
-        if event.cap is not None:
-            self._cap(event.cap, event.cap_source or "recorded")
         if kind == "session":
             self.version = event.version or self.version
             self.agent = event.agent or self.agent
@@ -106,7 +113,10 @@ class Session:
             self.samples.add(event)
         if event.stop in GOOD_STOPS:
             self.good += 1
-            self._keep_ends(event)
+            if "reply" in self._run:
+                self._pending["reply"] = event
+            else:
+                self._keep_ends(event)
             return
         if event.stop == "length":
             self.length_stops += 1
@@ -143,12 +153,6 @@ class Session:
         self._pending.clear()
         self._run.clear()
 
-    def _seen(self, ts: int) -> None:
-        if self.start is None or ts < self.start:
-            self.start = ts
-        if self.end is None or ts > self.end:
-            self.end = ts
-
     def _cap(self, cap: int, source: CapSource) -> None:
         rank = ("error text", "recorded", "option")
         if self.cap_source is None or rank.index(source) >= rank.index(self.cap_source):
@@ -183,17 +187,19 @@ class File:
     def build(self, events: Iterable[Event], cap: int | None = None) -> "File":
         """Sort the events into sessions; `cap` is the user's own context window, which wins over the source's."""
         sessions: dict[str, Session] = {}
+        current: str | None = None
+        add = self.host.append
         for event in events:
             name = event.session
-            if name is None:
-                self.host.append(event)
-                continue
-            session = sessions.get(name)
-            if session is None:
-                session = sessions[name] = Session(name, self.agent, self.name)
-                if cap is not None:
-                    session.cap, session.cap_source = cap, "option"
-            session.add(event)
+            if name != current:
+                current, add = name, self.host.append
+                if name is not None:
+                    if name not in sessions:
+                        sessions[name] = Session(name, self.agent, self.name)
+                        if cap is not None:
+                            sessions[name].cap, sessions[name].cap_source = cap, "option"
+                    add = sessions[name].add
+            add(event)
         for session in sessions.values():
             session.close()
         self.sessions = list(sessions.values())

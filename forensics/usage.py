@@ -5,12 +5,14 @@ kept here in order; `outliers` names those that contradict the figures beside th
 """
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from forensics.events import Event
 
 _UNKNOWN = -1
+_TOO_GREAT = 1 << 62
 FACTOR = 10
 """A figure this many times its neighbours or its estimate cannot be one request's: tokenisers differ by 2 to 4."""
 _LONE = 3
@@ -55,6 +57,8 @@ class Excess(NamedTuple):
     """The window at the peak."""
     over: int
     """Rows over their window."""
+    kept: int
+    """How many compactions left the size over the window: a row over it on both sides."""
 
 
 class _Mark(NamedTuple):
@@ -68,14 +72,27 @@ class Samples:
 
     def __init__(self) -> None:
         self._columns = tuple(array("q") for _ in range(7))
+        self._append = tuple(column.append for column in self._columns)
         self._records: list[str | None] = []
         self._cuts = array("q")
 
     def add(self, event: Event) -> None:
         """Keep the sizes of a row."""
-        figures = (event.line, event.ts, event.context, event.total, event.estimate, event.messages, event.cap)
-        for column, figure in zip(self._columns, figures, strict=True):
-            column.append(_UNKNOWN if figure is None or not -1 < figure < 1 << 62 else figure)
+        line, ts, context, total, estimate, messages, cap = self._append  # unrolled: this runs once per reply
+        figure = event.line
+        line(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
+        figure = event.ts
+        ts(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
+        figure = event.context
+        context(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
+        figure = event.total
+        total(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
+        figure = event.estimate
+        estimate(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
+        figure = event.messages
+        messages(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
+        figure = event.cap
+        cap(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
         if event.line is None:
             self._records.append(event.record)
 
@@ -110,19 +127,22 @@ class Samples:
         caps = self._columns[6]
         if max(column, default=_UNKNOWN) <= min(({cap} if fixed else {*caps, cap}) - {_UNKNOWN}, default=cap):
             return None
-        first = start = peak = _UNKNOWN
-        over = window = 0
+        first = start = peak = last = _UNKNOWN
+        over = window = kept = 0
         for position, (size, own) in enumerate(zip(column, caps, strict=True)):
             if size < 0 or position in without:
                 continue
             limit = cap if fixed or own <= 0 else own
             first = position if first < 0 else first
             if size > limit:
-                over += 1
+                kept += last >= 0 and bisect_right(self._cuts, position) > bisect_right(self._cuts, last)
+                over, last = over + 1, position
                 start = position if start < 0 else start
                 if peak < 0 or size * window > column[peak] * limit:
                     peak, window = position, limit
-        return Excess(first, start, peak, window, over) if over else None
+            else:
+                last = _UNKNOWN
+        return Excess(first, start, peak, window, over, kept) if over else None
 
     @property
     def contexts(self) -> list[int | None]:
