@@ -1,0 +1,148 @@
+"""Prove what a recovery policy can and cannot do, by walking every state it can reach.
+
+`prove` walks the policy once per class of failure and once with all of them, so that one endless retry does not hide
+what a fix achieves for another failure, and judges seven properties on each walk.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from forensics.environment import ASSUMPTIONS, CLASSES, FaultClass, World
+from forensics.properties import PROPERTIES, Property
+from forensics.replay import Policy, find, options_of, source_hash, stepper
+from forensics.verdict import Verdict
+from forensics.walk import Graph, Stepper
+
+MAX_STATES = 2_000_000
+
+EXPLAINED_STATES = 20_000
+"""Above this many states, no search for the assumptions under which a lost property would hold."""
+
+SCHEMA_VERSION = 1
+
+
+class Judged(NamedTuple):
+    """One property of one policy: over all failures, and for each class of them alone."""
+
+    overall: Verdict
+    by_fault: dict[FaultClass, Verdict]
+
+
+class Proof(NamedTuple):
+    """What was proved of one policy. `states`: pairs walked over all failures; by class where that is asked."""
+
+    policy: Policy
+    options: dict[str, Any]
+    assumptions: tuple[str, ...]
+    states: int
+    states_by_fault: dict[FaultClass, int]
+    verdicts: dict[Property, Judged]
+
+
+class AssumptionError(ValueError):
+    """An assumption that the environment does not know."""
+
+
+def assumptions_of(policy: Policy, given: Iterable[str]) -> tuple[str, ...]:
+    """Give all assumptions in force: those asked for, and those that the agent's construction makes true."""
+    names = tuple(sorted({*given, *policy.assume}))
+    unknown = [name for name in names if name not in ASSUMPTIONS]
+    if unknown:
+        raise AssumptionError(f"unknown assumption {unknown[0]!r}; known: {', '.join(ASSUMPTIONS)}")
+    return names
+
+
+def prove(
+    policy: Policy | str,
+    options: Mapping[str, Any] | None = None,
+    assumptions: Iterable[str] = (),
+    *,
+    max_states: int = MAX_STATES,
+) -> Proof:
+    """Walk the policy and judge it.
+
+    Raises `PolicyError` (the policy broke), `AssumptionError`, or `TooManyStatesError` (no end, or above
+    `max_states`).
+    """
+    one = find(policy) if isinstance(policy, str) else policy
+    names = assumptions_of(one, assumptions)
+    step = stepper(one, options)
+    found: dict[FaultClass | None, dict[Property, Verdict]] = {}
+    sizes: dict[FaultClass | None, int] = {}
+    for kind in (None, *CLASSES):
+        sizes[kind], found[kind] = _judge(one, step, kind, frozenset(names), max_states)
+    verdicts = {name: Judged(found[None][name], {kind: found[kind][name] for kind in CLASSES}) for name in PROPERTIES}
+    return Proof(one, options_of(one, options), names, sizes[None], {kind: sizes[kind] for kind in CLASSES}, verdicts)
+
+
+def _judge(
+    policy: Policy, step: Stepper, kind: FaultClass | None, assume: frozenset[str], max_states: int
+) -> tuple[int, dict[Property, Verdict]]:
+    classes = frozenset(CLASSES if kind is None else (kind,))
+    hostile = Graph(policy, step, World(classes, assume), max_states)
+    friendly = Graph(policy, step, World(classes, assume, friendly=True), max_states)
+    return hostile.size, {
+        name: judge(friendly if name == "hands-free" else hostile) for name, judge in PROPERTIES.items()
+    }
+
+
+def holds_under(
+    policy: Policy, options: Mapping[str, Any] | None, given: Iterable[str], name: Property, kind: FaultClass | None
+) -> list[tuple[str, ...]]:
+    """Give the smallest sets of further assumptions, of one or two, under which a lost property holds."""
+    held = set(assumptions_of(policy, given))
+    step = stepper(policy, options)
+    classes = frozenset(CLASSES if kind is None else (kind,))
+    spare = [other for other in ASSUMPTIONS if other not in held and other != "restarts"]
+    for size in (1, 2):
+        found = [
+            more
+            for more in combinations(spare, size)
+            if PROPERTIES[name](
+                Graph(policy, step, World(classes, frozenset(held | set(more)), name == "hands-free"), MAX_STATES)
+            ).holds
+        ]
+        if found:
+            return found
+    return []
+
+
+def to_json(proofs: Iterable[Proof]) -> dict[str, Any]:
+    """Give the proofs as one plain JSON value, which is also a certificate that `certificate.verify` checks."""
+    return {"schema_version": SCHEMA_VERSION, "policies": [_proof_json(one) for one in proofs]}
+
+
+def _proof_json(proof: Proof) -> dict[str, Any]:
+    return {
+        "policy": proof.policy.name,
+        "source": {"module": proof.policy.module, "sha256": source_hash(proof.policy)},
+        "options": proof.options,
+        "assumptions": list(proof.assumptions),
+        "states": proof.states,
+        "states_by_fault": dict(proof.states_by_fault),
+        "verdicts": {
+            name: {
+                **_verdict_json(judged.overall),
+                "by_fault": {kind: _verdict_json(verdict) for kind, verdict in judged.by_fault.items()},
+            }
+            for name, judged in proof.verdicts.items()
+        },
+    }
+
+
+def _verdict_json(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "holds": verdict.holds,
+        "reason": verdict.reason,
+        "figures": verdict.figures,
+        "witness": [
+            {
+                "signal": {name: value for name, value in scene.signal._asdict().items() if value is not None},
+                "action": scene.action,
+                "announced": scene.announced,
+                "part": scene.part,
+            }
+            for scene in verdict.witness
+        ],
+    }
