@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "forensics"
-PLUGINS = ("parsers", "detectors", "policies")
+PLUGINS = {"parsers": "parser", "detectors": "detector", "policies": "policy"}
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
     "events": set(),
@@ -77,7 +77,7 @@ def test_a_plug_in_has_its_page_its_sample_and_its_test(folder: str, path: Path)
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
         and any(
-            isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id == folder[:-1]
+            isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id == PLUGINS[folder]
             for d in node.decorator_list
         )
     ]
