@@ -29,15 +29,16 @@ def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
 
     How it decides. The agent's own replays of the same message (equal content) with no good reply between them, at
     least `replays` of them: one finding for the whole loop. A single replay is enough where the message's own size,
-    estimated as characters / 4, exceeds the context window. Where the file does not hold the whole text, or names no
-    window, whether the message alone is too large is undetermined (`oversized` null), and said so.
+    estimated as characters / 4, exceeds the context window. Otherwise whether the message alone is too large is
+    undetermined (`oversized` null), and said so: a file may name no window or hold a shortened text, and the
+    estimate misses attachments and undercounts markup.
 
     It stays quiet when the replay after a compaction got a good reply, which is how a replay should end.
 
     Measures: `replays`; `compactions` in the loop; `cost` in US dollars as recorded, of its compactions and failed
     replies (null: none recorded, or nothing but 0, which agents write when they know no price); `hours` from the
     first to the last row; `tokens` of the message, estimated; `cap`, the context window in tokens; `oversized`, yes
-    or no; `refused`, the most tokens that an overflow error names.
+    or null; `refused`, the most tokens that an overflow error names.
     """
     for loop in _loops(session.events):
         claim = _claim(session, loop)
@@ -80,7 +81,7 @@ def _claim(session: Session, loop: _Loop) -> Claim:
     times = [row.ts for row in rows if row.ts is not None]
     hours = (max(times) - min(times)) / _MS_PER_HOUR if times else None
     tokens = _tokens(loop.replays)
-    oversized = None if tokens is None or session.cap is None else "yes" if tokens > session.cap else "no"
+    oversized = "yes" if tokens is not None and session.cap is not None and tokens > session.cap else None
     refused = [used for row in loop.rows if row.kind == "reply" and (used := _refused(row)) is not None]
     return Claim(
         message=_sentence(count, len(compactions), hours, cost, oversized),
@@ -122,7 +123,6 @@ def _confidence(count: int, oversized: str | None) -> Confidence:
 def _sentence(count: int, compactions: int, hours: float | None, cost: float | None, oversized: str | None) -> str:
     size = {
         "yes": "it alone exceeds the context window",
-        "no": "it alone would fit the context window",
         None: "whether it alone exceeds the context window is undetermined",
     }[oversized]
     span = "" if hours is None else f" over {hours:,.1f} h"

@@ -45,3 +45,21 @@ def test_without_a_size_it_is_undetermined_whether_the_message_is_too_large(find
 def test_one_replay_of_a_message_larger_than_the_window_is_enough(findings: list[Finding]) -> None:
     (finding,) = _of(findings, "fires-once-too-large")
     assert (finding.lines, finding.measures["replays"], finding.measures["oversized"]) == ([44, 46, 47], 1, "yes")
+
+
+def test_the_incident_is_one_loop(samples: Path, file_of: Callable[[Path], File]) -> None:
+    (finding,) = detect(file_of(samples / "incidents" / "opencode-replo" / "opencode.db"), ["oversized-replay"])
+    measures = finding.measures
+    assert (measures["replays"], measures["compactions"], measures["cost"]) == (2145, 2145, 296.0)
+    assert (round(float(measures["hours"] or 0), 1), measures["oversized"]) == (12.8, None)
+
+
+def test_a_healthy_session_with_compactions_has_none(samples: Path, file_of: Callable[[Path], File]) -> None:
+    assert detect(file_of(samples / "incidents" / "opencode-replo" / "healthy.json"), ["oversized-replay"]) == []
+
+
+def test_a_small_text_does_not_prove_that_the_message_fits(samples: Path, file_of: Callable[[Path], File]) -> None:
+    file = file_of(samples / "incidents" / "opencode-replo" / "opencode.db")
+    file.sessions[0].cap = 200_000
+    (finding,) = detect(file, ["oversized-replay"])
+    assert (finding.measures["oversized"], finding.measures["cap"]) == (None, 200_000)

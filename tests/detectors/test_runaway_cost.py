@@ -56,3 +56,8 @@ def test_without_a_recorded_cost_tokens_are_held_against_tokens(findings: list[F
 def test_the_limits_are_options(file: File) -> None:
     options = {"runaway-cost": {"dollars": 100.0, "share": 0.9, "tokens": 10_000_000}}
     assert detect(file, ["runaway-cost"], options) == []
+
+
+def test_the_loop_that_cost_296_dollars(samples: Path, file_of: FileOf) -> None:
+    (finding,) = detect(file_of(samples / "incidents" / "opencode-replo" / "opencode.db"), ["runaway-cost"])
+    assert (finding.measures["cost"], finding.measures["compactions"]) == (296.0, 2145)
