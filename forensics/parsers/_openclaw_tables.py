@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from forensics.parse import Source
+from forensics.parse import Source, lenient
 from forensics.parsers._pi import NO_RAW, Message, milliseconds
 from forensics.parsers._zstd import CorruptError, decompressed
 
@@ -27,10 +27,11 @@ class Stored(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The end of one run's model calls: row, time, the last message, and whether a compaction ran out of time."""
+    """The end of one run's model calls; the last message where it is whole enough to be read."""
 
     seq: int
     ts: int | None
+    stop: str | None
     message: Message | None
     timed_out_in_compaction: bool
 
@@ -44,7 +45,7 @@ class _Node(msgspec.Struct, gc=False, rename="camel"):
 class _RunData(msgspec.Struct, gc=False, rename="camel"):
     stop_reason: str | None = None
     timed_out_during_compaction: bool | None = None
-    messages_snapshot: list[Raw] | None = None
+    messages_snapshot: Raw = NO_RAW
 
 
 class _RunEvent(msgspec.Struct, gc=False):
@@ -65,7 +66,7 @@ class _Navigation(msgspec.Struct, gc=False):
 _NODE = msgspec.json.Decoder(_Node)
 _RUN_EVENT = msgspec.json.Decoder(_RunEvent)
 _RUN_DATA = msgspec.json.Decoder(_RunData)
-_MESSAGE = msgspec.json.Decoder(Message)
+_SNAPSHOT = msgspec.json.Decoder(list[Raw])
 _NAVIGATION = msgspec.json.Decoder(_Navigation)
 
 
@@ -169,15 +170,16 @@ def runs(database: sqlite3.Connection, session: str) -> Iterator[Run]:
         except (msgspec.DecodeError, RecursionError):
             continue
         if event.type == "model.completed":
-            yield Run(int(seq), milliseconds(event.ts), _last(data), bool(data.timed_out_during_compaction))
+            yield Run(
+                int(seq), milliseconds(event.ts), data.stop_reason, _last(data), bool(data.timed_out_during_compaction)
+            )
 
 
 def _last(data: _RunData) -> Message | None:
-    """Give the run's last message; long runs have their snapshot cut, and a cut one has no message at its end."""
-    if not data.messages_snapshot:
-        return None
+    """Give the run's last message. OpenClaw cuts long records: what it cut away is unknown, and may be the end."""
     with suppress(msgspec.DecodeError, RecursionError):
-        message = _MESSAGE.decode(bytes(data.messages_snapshot[-1]))
-        if message.role == "assistant" and message.stop_reason == data.stop_reason:
+        messages = _SNAPSHOT.decode(bytes(data.messages_snapshot) or b"[]")
+        message = lenient(msgspec.json.decode(messages[-1]), Message) if messages else None
+        if message is not None and message.role == "assistant" and message.stop_reason == data.stop_reason:
             return message
     return None

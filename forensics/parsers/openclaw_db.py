@@ -9,12 +9,14 @@ import msgspec
 from forensics.events import Event
 from forensics.parse import Source, lenient, parser
 from forensics.parsers._openclaw_tables import Run, Stored, entries, runs, sessions, version
-from forensics.parsers._pi import milliseconds, reply
+from forensics.parsers._pi import Message, milliseconds, reply
 from forensics.parsers._pi_rows import Entry, Reader
 from forensics.tolerant import salvage
 
 T = TypeVar("T", bound=msgspec.Struct)
 _BROKEN = frozenset({"error", "aborted"})
+_SAME_MS = 5_000
+"""A run's last error is written as an entry within this time of the run's own end."""
 
 
 @parser("openclaw", failures="partly", sqlite={"transcript_events": {"session_id", "seq", "event_json", "created_at"}})
@@ -37,6 +39,7 @@ def _session(source: Source, database: Connection, stored: Stored, app: str | No
     reader = Reader(rows)
     held = list(reader.rows(held=True))
     abandoned = reader.abandoned()
+    rows.broken = [row.ts for row in held if row.stop in _BROKEN and row.kind == "reply" and row.ts is not None]
     waiting = _Waiting(runs(database, stored.session), rows, stored.session)
     compactions = 0
     begun: set[str] = set()
@@ -72,6 +75,7 @@ class _Rows(Source):
         self._stored = stored
         self._sent: dict[str, int] = {}
         self.replied: set[int] = set()
+        self.broken: list[int] = []
         self._last_reply: int | None = None
 
     def decoded(self, decoder: "msgspec.json.Decoder[T]") -> Iterator[tuple[int, T]]:
@@ -104,6 +108,12 @@ class _Rows(Source):
             self.replied.add(ts)
         elif message.role == "user" and entry.id is not None:
             self._sent[entry.id] = ts
+
+    def holds(self, run: Run) -> bool:
+        """Tell whether the failure that a run ended with is an entry, too."""
+        if run.message is not None and run.message.timestamp is not None:
+            return milliseconds(run.message.timestamp) in self.replied
+        return run.ts is not None and any(abs(ended - run.ts) < _SAME_MS for ended in self.broken)
 
     def complete(self, event: Event) -> None:
         """Add to a row what its entry does not say by itself: when it was sent, who opened the session."""
@@ -158,7 +168,6 @@ def _events(run: Run, rows: _Rows, session: str) -> Iterator[Event]:
             fault="transport",
             error="timed out during compaction",
         )
-    message = run.message
-    if message is None or message.stop_reason not in _BROKEN or milliseconds(message.timestamp) in rows.replied:
-        return
-    yield reply(message, session, None, record, run.ts)
+    if run.stop in _BROKEN and not rows.holds(run):
+        message = run.message or Message(stop_reason=run.stop)
+        yield reply(message, session, None, record, run.ts)

@@ -191,3 +191,31 @@ def test_a_frame_that_holds_more_than_asked_is_refused(database: Path) -> None:
     assert len(decompressed(packed, 10_000)) > 100
     with pytest.raises(CorruptError, match="more than 100 bytes"):
         decompressed(packed, 100)
+
+
+def _run(seq: int, seconds: int, data: str) -> str:
+    event = f'{{"type":"model.completed","ts":"2026-09-03T08:00:{seconds:02}.000Z","data":{data}}}'
+    return f"insert into trajectory_runtime_events values ('kitchen', {seq}, 'r', '{event}', 0)"
+
+
+def test_a_runs_failure_counts_though_its_messages_were_cut_away(database: Path) -> None:
+    events = _changed(
+        database,
+        _run(5, 30, '{"stopReason":"error","messagesSnapshot":{"truncated":true,"originalChars":900000}}'),
+        _run(6, 31, '{"stopReason":"error","messagesSnapshot":["[Truncated]"]}'),
+        _run(7, 51, '{"stopReason":"error","messagesSnapshot":"[Truncated]"}'),
+    )
+    added = [(e.record, e.stop, e.fault, e.error) for e in events if (e.record or "").endswith((":5", ":6", ":7"))]
+    assert added == [
+        ("trajectory_runtime_events:kitchen:5", "error", "unknown", None),
+        ("trajectory_runtime_events:kitchen:6", "error", "unknown", None),
+    ]  # the last one ended within five seconds of the error that is an entry, k8
+
+
+def test_a_message_whose_details_were_cut_away_still_says_what_broke(database: Path) -> None:
+    message = (
+        '{"role":"assistant","content":[],"stopReason":"error","errorMessage":"429 rate limit","timestamp":1,'
+        '"usage":{"input":0,"output":0,"cost":"[Truncated]"}}'
+    )
+    events = _changed(database, _run(5, 30, f'{{"stopReason":"error","messagesSnapshot":[{message}]}}'))
+    assert _one(events, "trajectory_runtime_events:kitchen:5").fault == "rate-limit"
