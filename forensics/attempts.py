@@ -146,15 +146,14 @@ class Round(msgspec.Struct):
     """The first good reply after the attempt."""
     prompt: Event | None = None
     """The first prompt after the attempt that the agent did not write itself."""
-    aborted: bool = False
-    """Whether a person (or client) aborted a reply or an attempt after it."""
 
 
 def rounds(events: list[Event], good: int) -> list[Round]:
     """Give the attempts that the agent made by itself, in order, each with what followed it, in linear time.
 
     `events` are one session's, `good` its number of good replies. Attempts that a person asked for or cancelled, or
-    that had nothing to do, are passed over: what lies around them is counted to the attempt before.
+    that had nothing to do, are passed over: what lies around them is counted to the attempt before. A cancelled
+    attempt is one that nothing follows, or a prompt; where the agent itself tries again, nobody cancelled anything.
     """
     pairs = attempts(events)
     owner = {id(event): pair for pair in pairs for event in pair.events}
@@ -163,10 +162,7 @@ def rounds(events: list[Event], good: int) -> list[Round]:
     pressure: int | None = None
     for event in events:
         pair = owner.get(id(event))
-        if pair is not None and (pair.trigger == "manual" or pair.outcome in {"aborted", "skipped"}):
-            if found and pair.outcome == "aborted":
-                found[-1].aborted = True
-        elif pair is not None:
+        if pair is not None and not (pair.trigger == "manual" or pair.outcome == "skipped"):
             if found and found[-1].attempt is pair:
                 found[-1] = Round(pair, found[-1].lead, found[-1].pressure)
             else:
@@ -180,10 +176,32 @@ def rounds(events: list[Event], good: int) -> list[Round]:
             _ask(found[-1], event)
         if event.context is not None:
             pressure = event.context
+    found = _without_cancelled(found)
     for one, after in pairwise([*found, None]):
         if one is not None:
             one.good = (after.attempt.first.nth if after else good) - one.attempt.last.nth
     return found
+
+
+def _without_cancelled(found: list[Round]) -> list[Round]:
+    kept: list[Round] = []
+    for at, one in enumerate(found):
+        cancelled = one.attempt.outcome == "aborted" and (one.asked > 0 or at == len(found) - 1)
+        if not cancelled:
+            kept.append(one)
+        elif kept:
+            _merge(kept[-1], one)
+    return kept
+
+
+def _merge(one: Round, later: Round) -> None:
+    one.prompts += later.prompts
+    one.asked += later.asked
+    one.failures += later.failures
+    one.overflows += later.overflows
+    one.first = one.first or later.first
+    one.prompt = one.prompt or later.prompt
+    one.failed = [*one.failed, *later.failed][:1] + [*one.failed, *later.failed][1:][-1:]
 
 
 def _ask(one: Round, prompt: Event) -> None:
@@ -199,5 +217,4 @@ def _tally(one: Round, reply: Event) -> None:
         return
     one.failures += 1
     one.overflows += reply.fault == "overflow"
-    one.aborted = one.aborted or reply.stop == "aborted"
     one.failed = [*one.failed[:1], reply]

@@ -103,7 +103,7 @@ def _nothing_between(one: Round, after: Round, session: Session, limits: Limits)
     failed = _failed(one)
     answers = one.lead is not None or one.attempt.trigger == "overflow"
     if one.prompt is not None and not answers and not failed:
-        return None
+        return _across_prompts(one)
     if one.overflows or (after.attempt.trigger == "overflow" and session.replies and not failed):
         return Link("overflow", _ALERT)
     if failed:
@@ -117,7 +117,7 @@ def _nothing_between(one: Round, after: Round, session: Session, limits: Limits)
 
 
 def _failed(one: Round) -> bool:
-    return one.attempt.unfinished or one.attempt.outcome in {"failed", "no-summary"}
+    return one.attempt.unfinished or one.attempt.outcome in {"failed", "no-summary", "aborted"}
 
 
 def _across_prompts(one: Round) -> Link | None:

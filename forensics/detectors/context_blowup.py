@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from forensics.attempts import attempts
 from forensics.detect import Claim, Measure, Severity, detector
 from forensics.detectors._units import Unit, units
 from forensics.events import CapSource, Event
@@ -12,7 +11,6 @@ from forensics.usage import Measured
 
 _NAMES: dict[Measured, str] = {"context": "whole prompt", "messages": "messages only"}
 _GRAVE = 1.5
-_FEW = 2
 
 
 class _Size(NamedTuple):
@@ -32,6 +30,8 @@ class _Over(NamedTuple):
     start: _Size
     peak: _Size
     rows: int
+    kept: int
+    """Compactions that left it over the window."""
     source: CapSource | None
 
 
@@ -45,13 +45,13 @@ def context_blowup(file: File, *, ratio: float = 1.05) -> Iterator[Claim]:
     measures of different rows: each has its own finding and its own peak, and the two are never mixed. Figures that
     cannot be one request's (see usage-outlier) are left out first. The window is the one in force at the row (`--cap`,
     else the row's own, else the session's, which an overflow error's words can also say); without one there is no
-    finding. It is an error when the peak is over `ratio` times the window and more than two rows are over it, or when
-    the peak is 1.5 times the window or more; a short overshoot is a warning, one of up to `ratio` times a note. A
-    log's sessions are taken together.
+    finding. A request that was refused counts with the size that its error names. It is an error when the peak is 1.5
+    times the window or more, or over `ratio` times it and a compaction left the context over its window; else a short
+    overshoot is a warning, one of up to `ratio` times a note. A log's sessions are taken together.
 
     Measures: peak (tokens); cap (tokens); ratio (peak / cap); measure ("whole prompt" or "messages only"); growth
-    (tokens from the first known size to the peak); rows_over (measured rows over their window); cap_source
-    ("recorded", "error text" or "option").
+    (tokens from the first known size to the peak); rows_over (measured rows over their window); compactions_over
+    (compactions that left the context over it); cap_source ("recorded", "error text" or "option").
     """
     for unit in units(file):
         for measure in _NAMES:
@@ -63,6 +63,7 @@ def context_blowup(file: File, *, ratio: float = 1.05) -> Iterator[Claim]:
 def _claim(unit: Unit, measure: Measured, found: list[_Over], ratio: float) -> Claim:
     worst = max(found, key=lambda over: over.peak.ratio)
     first, peak, rows = found[0].start, worst.peak, sum(over.rows for over in found)
+    kept = sum(over.kept for over in found)
     name = _NAMES[measure]
     return Claim(
         message=(
@@ -77,16 +78,17 @@ def _claim(unit: Unit, measure: Measured, found: list[_Over], ratio: float) -> C
             "measure": Measure(name, "observed"),
             "growth": Measure(peak.size - worst.first.size, "derived"),
             "rows_over": Measure(rows, "observed"),
+            "compactions_over": Measure(kept, "derived"),
             "cap_source": Measure(worst.source, "observed"),
         },
-        severity=_severity(peak.ratio, rows, ratio),
+        severity=_severity(peak.ratio, kept, ratio),
         session=unit.session,
         key=name,
     )
 
 
-def _severity(peak: float, rows: int, ratio: float) -> Severity:
-    if peak >= _GRAVE or (peak > ratio and rows > _FEW):
+def _severity(peak: float, kept: int, ratio: float) -> Severity:
+    if peak >= _GRAVE or (peak > ratio and kept):
         return "error"
     return "warning" if peak > ratio else "note"
 
@@ -94,15 +96,19 @@ def _severity(peak: float, rows: int, ratio: float) -> Severity:
 def _over(session: Session, measure: Measured) -> _Over | None:
     if not session.cap:
         return None
-    found = [over for over in (_measured(session, measure), _compacted(session, measure)) if over]
+    found = [over for over in (_measured(session, measure), _stated(session, measure)) if over]
     if not found:
         return None
     worst = max(found, key=lambda over: over.peak.ratio)
     start = min(found, key=lambda over: over.start.row.line or over.start.row.seq).start
-    return _Over(found[0].first, start, worst.peak, sum(over.rows for over in found), session.cap_source)
+    rows, kept = sum(over.rows for over in found), max(over.kept for over in found)
+    return _Over(found[0].first, start, worst.peak, rows, kept, session.cap_source)
 
 
 def _measured(session: Session, measure: Measured) -> _Over | None:
+    """Look at the measured rows; a window that only an error names says nothing of the requests that went through."""
+    if session.cap_source == "error text":
+        return None
     odd = {at for at, one in session.outliers.items() if one.column == measure}
     fixed = session.cap_source == "option"
     found = session.samples.excess(measure, session.cap or 0, fixed=fixed, without=odd)
@@ -111,7 +117,7 @@ def _measured(session: Session, measure: Measured) -> _Over | None:
     first, start, peak = (
         _at(session, position, measure, found.cap) for position in (found.first, found.start, found.peak)
     )
-    return _Over(first, start, peak, found.over, session.cap_source)
+    return _Over(first, start, peak, found.over, found.kept, session.cap_source)
 
 
 def _at(session: Session, position: int, measure: Measured, cap: int) -> _Size:
@@ -120,18 +126,30 @@ def _at(session: Session, position: int, measure: Measured, cap: int) -> _Size:
     return _Size((sample.context if measure == "context" else sample.messages) or 0, cap, row)
 
 
-def _compacted(session: Session, measure: Measured) -> _Over | None:
-    """Look at the sizes that compaction rows themselves state."""
-    sizes: list[_Size] = []
-    for event in (row for attempt in attempts(session.events) for row in attempt.events):
-        size = event.messages if measure == "messages" else _whole(event)
-        if size is not None:
-            cap = session.cap if session.cap_source == "option" or event.cap is None else event.cap
-            sizes.append(_Size(size, cap or 0, event))
-    over = [one for one in sizes if one.cap and one.size > one.cap]
+def _stated(session: Session, measure: Measured) -> _Over | None:
+    """Look at the sizes that compactions state, and at those that the errors of refused requests name.
+
+    A window that only an error names holds for the model that refused: it is not used where a request of the session
+    that went through was larger.
+    """
+    if session.cap_source == "error text" and (session.peak or 0) > (session.cap or 0):
+        return None
+    sizes = [one for row in session.events if (one := _size(session, row, measure))]
+    over = [one for one in sizes if one.size > one.cap]
     if not over:
         return None
-    return _Over(sizes[0], over[0], max(over, key=lambda one: one.ratio), len(over), session.cap_source)
+    compactions = sum(one.row.kind == "compacted" and one.row.outcome not in {"summary", "dropped"} for one in over)
+    return _Over(sizes[0], over[0], max(over, key=lambda one: one.ratio), len(over), compactions, session.cap_source)
+
+
+def _size(session: Session, row: Event, measure: Measured) -> _Size | None:
+    size = None
+    if row.kind in {"compact", "compacted"}:
+        size = row.messages if measure == "messages" else _whole(row)
+    elif row.kind == "reply" and row.fault == "overflow" and measure == "context":
+        size = row.estimate
+    cap = session.cap if session.cap_source == "option" or not row.cap else row.cap
+    return None if size is None or not cap else _Size(size, cap, row)
 
 
 def _whole(event: Event) -> int | None:

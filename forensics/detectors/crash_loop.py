@@ -21,10 +21,12 @@ class _Crash(NamedTuple):
     """Whether the process announced its shutdown: it died of an error that it caught."""
 
     @property
-    def at_once(self) -> bool:
-        """Whether it died within a second of its start: it never came up."""
-        spawned, exited = self.spawn.ts if self.spawn else None, self.exit.ts
-        return spawned is not None and exited is not None and exited - spawned < _AT_ONCE_MS
+    def at_once(self) -> bool | None:
+        """Whether it died within a second of its start: it never came up; `None` where no time says."""
+        if self.spawn is None:
+            return False
+        spawned, exited = self.spawn.ts, self.exit.ts
+        return None if spawned is None or exited is None else exited - spawned < _AT_ONCE_MS
 
 
 @detector("error", per="file")
@@ -42,33 +44,39 @@ def crash_loop(file: File, *, exits: int = 2, window: float = 60.0) -> Iterator[
     Measures: exits (with an error); in_compaction_window (of those, apart from immediate respawn failures);
     immediate_respawn; elsewhere (the others); compaction_in_flight (of those in the window, with an attempt open);
     handled (exits whose shutdown the process announced itself: a caught fatal error, not a sudden death);
-    clean_exits; hours (first to last exit).
+    clean_exits; hours (first to last exit). Where a log has no times, what needs them is unknown.
     """
     crashes = [crash for crash in _ends(file.host) if crash.exit.code not in {0, None}]
     if len(crashes) < exits:
         return
-    at_once = [crash for crash in crashes if crash.at_once]
     rows = _Compactions(file)
     others = [crash for crash in crashes if not crash.at_once]
-    inside = [crash for crash in others if rows.near(crash, window)]
+    near = [rows.near(crash, window) for crash in others]
+    timed = None not in near and all(crash.at_once is not None for crash in crashes)
+    inside, at_once = (near.count(True), len(crashes) - len(others)) if timed else (None, None)
+    elsewhere = near.count(False) if timed else None
     yield Claim(
         message=(
-            f"{len(crashes)} exits with an error: {len(inside)} in a compaction window (correlated, not caused),"
-            f" {len(at_once)} immediate respawn failures, {len(others) - len(inside)} elsewhere"
+            f"{len(crashes)} exits with an error: {_told(inside)} in a compaction window (correlated, not caused),"
+            f" {_told(at_once)} immediate respawn failures, {_told(elsewhere)} elsewhere"
         ),
         evidence=shortened([row for crash in crashes for row in _rows(crash)]),
         measures={
             "exits": Measure(len(crashes), "observed"),
-            "in_compaction_window": Measure(len(inside), "derived"),
-            "immediate_respawn": Measure(len(at_once), "derived"),
-            "elsewhere": Measure(len(others) - len(inside), "derived"),
-            "compaction_in_flight": Measure(sum(rows.open_at(crash) for crash in inside), "derived"),
+            "in_compaction_window": Measure(inside, "derived"),
+            "immediate_respawn": Measure(at_once, "derived"),
+            "elsewhere": Measure(elsewhere, "derived"),
+            "compaction_in_flight": Measure(sum(rows.open_at(crash) for crash in others), "derived"),
             "handled": Measure(sum(crash.handled for crash in crashes), "observed"),
             "clean_exits": Measure(sum(row.kind == "exit" and row.code == 0 for row in file.host), "observed"),
             "hours": Measure(_hours(crashes), "derived"),
         },
         key="crash-loop",
     )
+
+
+def _told(count: int | None) -> str:
+    return "an unknown number" if count is None else str(count)
 
 
 def _ends(host: list[Event]) -> Iterator[_Crash]:
@@ -95,28 +103,34 @@ def _hours(crashes: list[_Crash]) -> float | None:
 
 
 class _Compactions:
-    """When compaction attempts of the file started and ended, to be asked by time."""
+    """The rows of the file's compaction attempts, to be asked what lies before an exit in the same process's life."""
 
     def __init__(self, file: File) -> None:
         found = [one for session in file.sessions for one in attempts(session.events)]
-        self.times = sorted(row.ts for one in found for row in one.events if row.ts is not None)
-        self.open = sorted(one.first.ts for one in found if one.unfinished and one.first.ts is not None)
-
-    def near(self, crash: _Crash, window: float) -> bool:
-        """Whether a row of an attempt lies before the exit, in the same process's life and at most `window` seconds."""
-        return self.open_at(crash) or self._last(self.times, crash, window)
+        self._rows = sorted(((_place(row), row.ts) for one in found for row in one.events), key=lambda row: row[0])
+        self._open = sorted(_place(one.first) for one in found if one.unfinished)
 
     def open_at(self, crash: _Crash) -> bool:
         """Whether an attempt of the same process was started before the exit and never ended."""
-        return self._last(self.open, crash, None)
+        at = bisect_right(self._open, _place(crash.exit))
+        return at > 0 and self._open[at - 1] >= _since(crash)
 
-    def _last(self, times: list[int], crash: _Crash, window: float | None) -> bool:
-        now = crash.exit.ts
-        if now is None:
+    def near(self, crash: _Crash, window: float) -> bool | None:
+        """Whether one is open, or a row of one stands at most `window` seconds before; `None` where no time says."""
+        if self.open_at(crash):
+            return True
+        at = bisect_right(self._rows, _place(crash.exit), key=lambda row: row[0])
+        last = self._rows[at - 1] if at else None
+        if last is None or last[0] < _since(crash):
             return False
-        since = crash.spawn.ts if crash.spawn and crash.spawn.ts is not None else None
-        at = bisect_right(times, now)
-        last = times[at - 1] if at else None
-        if last is None or (since is not None and last < since):
-            return False
-        return window is None or now - last <= window * 1000
+        if last[1] is None or crash.exit.ts is None:
+            return None
+        return crash.exit.ts - last[1] <= window * 1000
+
+
+def _place(row: Event) -> int:
+    return row.line or row.seq
+
+
+def _since(crash: _Crash) -> int:
+    return _place(crash.spawn) if crash.spawn else 0

@@ -45,7 +45,8 @@ def no_summary(file: File, *, rate: float = 0.5, attempts: int = 3) -> Iterator[
     give none here, and the coverage says so. It is an error from `attempts` attempts on when at least `rate` of them
     made no summary, a note for a single one among more, else a warning; silent when every attempt that ended made one.
 
-    A summary that was kept but seems cut off in mid-sentence is told apart, as a suspicion (`suspect_truncated`).
+    A summary that was kept but seems cut off in mid-sentence is told apart, as a suspicion (`suspect_truncated`,
+    `suspect_rate`): it is in no other figure.
 
     Measures: attempts; no_summary; truncated, empty, skeleton (of those, by the recorded reason); cancelled;
     unfinished (never ended); undetermined (the record does not say how they ended, not in `attempts`);
@@ -90,7 +91,7 @@ def _claim(unit: Unit, counted: _Count, rate: float, least: int) -> Claim:
     }
     return Claim(
         message=f"{without} of {tries} compaction attempts made no summary ({without / tries:.0%}) {unit.where}",
-        evidence=shortened([row for one in counted.without for row in one.events]),
+        evidence=shortened([one.last for one in counted.without]),
         measures=measures,
         severity=_severity(without, tries, rate, least),
         session=unit.session,
@@ -124,18 +125,19 @@ def _suspicion(unit: Unit, counted: _Count) -> Iterator[Claim]:
     cut = [one for session in unit.sessions for one in suspects(compactions(session.events))]
     if not cut:
         return
+    share = len(cut) / len(counted.tries)
     sure: Confidence = "medium" if len(cut) < len(counted.tries) else "low"
     yield Claim(
         message=(
             f"{len(cut)} of {len(counted.tries)} summaries kept {unit.where} seem cut off: they end in mid-sentence and"
             " lack sections; the file does not say how the summary request ended"
         ),
-        evidence=shortened([row for one in cut for row in one.events]),
+        evidence=shortened([one.last for one in cut]),
         measures={
             "attempts": Measure(len(counted.tries), "observed"),
             "no_summary": Measure(len(counted.without), "observed"),
             "suspect_truncated": Measure(len(cut), "inferred"),
-            "rate": Measure(counted.rate, "derived", wilson(len(counted.without), len(counted.tries))),
+            "suspect_rate": Measure(round(share, 4), "inferred", wilson(len(cut), len(counted.tries))),
         },
         severity="warning",
         confidence=sure,

@@ -58,7 +58,7 @@ def _claim(unit: Unit, tries: int, starved: list[Attempt], truncated: int, many:
             f"{len(starved)} of {tries} summaries starved {unit.where}:"
             f" {truncated} cut at the output budget, {len(starved) - truncated} empty"
         ),
-        evidence=shortened([row for one in starved for row in one.events]),
+        evidence=shortened([one.last for one in starved]),
         measures={
             "starved": Measure(len(starved), "observed"),
             "truncated": Measure(truncated, "observed"),

@@ -14,6 +14,7 @@ OVERFLOW: Row = {"kind": "reply", "stop": "error", "fault": "overflow"}
 GOOD: Row = {"kind": "reply", "stop": "tool"}
 SUMMARY: Row = {"kind": "compacted", "outcome": "summary"}
 FAILED: Row = {"kind": "compacted", "outcome": "failed"}
+ABORTED: Row = {"kind": "compacted", "outcome": "aborted"}
 PROMPT: Row = {"kind": "prompt", "origin": "human"}
 
 
@@ -159,17 +160,16 @@ def test_a_retry_that_worked_holds_a_loop_together_but_ends_none() -> None:
 
 
 def test_attempts_cancelled_by_a_person_are_passed_over() -> None:
-    rows: list[Row] = [
-        OVERFLOW,
-        SUMMARY,
-        OVERFLOW,
-        {"kind": "compacted", "outcome": "aborted"},
-        OVERFLOW,
-        SUMMARY,
-        OVERFLOW,
-    ]
+    rows: list[Row] = [OVERFLOW, SUMMARY, OVERFLOW, ABORTED, PROMPT, OVERFLOW, SUMMARY, OVERFLOW, ABORTED]
     (loop,) = _found(*rows)
-    assert (loop.measures["cycles"], loop.measures["overflows"]) == (2, 3)
+    assert (loop.measures["cycles"], loop.measures["overflows"], loop.measures["prompts"]) == (2, 3, 1)
+
+
+def test_aborted_summaries_that_the_agent_itself_follows_with_the_next_were_cancelled_by_nobody() -> None:
+    """A storm of summary rows without a token, one every few seconds (Kilo-Org/kilocode#13983)."""
+    (loop,) = _found(PROMPT, *[ABORTED] * 9)
+    assert (loop.measures["cycles"], loop.measures["kind"], loop.measures["summaries"]) == (8, "failed", 0)
+    assert _found(*[PROMPT, ABORTED] * 9) == []
 
 
 def test_attempts_that_never_ended_count_but_for_the_last() -> None:

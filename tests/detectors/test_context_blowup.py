@@ -28,6 +28,7 @@ def test_whole_prompt_and_messages_are_two_findings(found: dict[tuple[str | None
         "measure": "whole prompt",
         "growth": 739_094,
         "rows_over": 3,
+        "compactions_over": 0,
         "cap_source": "recorded",
     }
     assert (whole.severity, whole.lines) == ("error", [19, 21])
@@ -42,6 +43,49 @@ def test_a_small_overshoot_is_a_note(found: dict[tuple[str | None, object], Find
 def test_the_size_that_a_compaction_row_states_counts(found: dict[tuple[str | None, object], Finding]) -> None:
     finding = found["a-compaction-says-it", "whole prompt"]
     assert (finding.measures["peak"], finding.measures["cap_source"], finding.lines) == (400_000, "error text", [28])
+
+
+def _severity(*rows: Event) -> list[str]:
+    file = File("f", "p", "demo").build(rows)
+    return [finding.severity for finding in detect(file, ["context-blowup"])]
+
+
+def _budget(size: int) -> Event:
+    return Event(kind="budget", session="s", line=1, context=size, cap=95_232)
+
+
+def test_an_overshoot_that_the_next_compaction_cures_is_no_error() -> None:
+    """A large tool result is seen over the window by several rows before the compaction that it triggers."""
+    over = [_budget(101_509)] * 3
+    done = Event(kind="compacted", session="s", line=2, outcome="summary", before=92_168, after=30_000, messages=92_168)
+    assert _severity(_budget(60_000), *over, done, _budget(40_000), *over, done, _budget(40_000)) == ["warning"]
+    assert _severity(_budget(60_000), *over, done, _budget(101_600)) == ["error"]
+
+
+def test_a_window_that_an_error_names_is_not_held_against_requests_that_went_through() -> None:
+    """Another model of the session, with a larger window, took what the first one refused."""
+    refused = Event(
+        kind="reply", session="s", line=1, stop="error", fault="overflow", cap=131_072, cap_source="error text"
+    )
+    large = Event(kind="reply", session="s", line=2, stop="done", context=600_000)
+    said = Event(kind="compacted", session="s", line=3, outcome="summary", before=610_000)
+    assert _severity(refused, large, said) == []
+    assert _severity(refused, said) == ["error"]
+
+
+def test_a_refused_request_counts_with_the_size_that_its_error_names() -> None:
+    refused = Event(
+        kind="reply",
+        session="s",
+        line=1,
+        stop="error",
+        fault="overflow",
+        estimate=580_000,
+        cap=200_000,
+        cap_source="error text",
+    )
+    (finding,) = detect(File("f", "p", "demo").build([refused]), ["context-blowup"])
+    assert (finding.measures["peak"], finding.measures["ratio"], finding.severity) == (580_000, 2.9, "error")
 
 
 def test_the_users_cap_wins(samples: Path) -> None:

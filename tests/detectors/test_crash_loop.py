@@ -2,7 +2,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forensics.detect import detect
+from forensics.events import Event, Kind
 from forensics.timeline import File
+
+EXITS: list[tuple[int, Kind, int | None]] = [(1, "spawn", None), (2, "exit", 1), (3, "spawn", None), (4, "exit", 1)]
 
 
 def test_a_clean_shutdown_stays_quiet(samples: Path, file_of: Callable[[Path], File]) -> None:
@@ -24,6 +27,14 @@ def test_exits_are_told_apart(samples: Path, file_of: Callable[[Path], File]) ->
         "hours": 2.1017,
     }
     assert finding.lines == [6, 7, 8, 11, 13]
+
+
+def test_a_log_without_times_leaves_open_what_needs_them() -> None:
+    rows = [Event(kind=kind, line=line, code=code) for line, kind, code in EXITS]
+    (finding,) = detect(File("f", "p", "demo", log=True).build(rows), ["crash-loop"])
+    figures = finding.measures
+    assert (figures["exits"], figures["in_compaction_window"], figures["immediate_respawn"]) == (2, None, None)
+    assert "an unknown number immediate respawn failures" in finding.message
 
 
 def test_the_window_and_the_number_are_options(samples: Path, file_of: Callable[[Path], File]) -> None:
