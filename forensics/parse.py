@@ -87,18 +87,41 @@ class Head:
     @cached_property
     def objects(self) -> list[dict[str, Any]]:
         """The JSON objects of the first lines, bad lines passed over; empty when the file is not JSON lines."""
-        if self.is_sqlite:
-            return []
-        near = self._near.count(b"\n") > HEAD_OBJECTS
-        lines = (self._near if near else self.data).split(b"\n", HEAD_OBJECTS + 1)
-        if len(lines) > HEAD_OBJECTS + 1 or len(self.data if not near else self._near) < self.size:
-            lines.pop()
-        return [value for line in lines for value in _values(line) if isinstance(value, dict)]
+        return self.some(None)
 
     @cached_property
     def first(self) -> dict[str, Any]:
         """The first JSON object of the file, or an empty one."""
-        return self.objects[0] if self.objects else {}
+        return next(iter(self.some(1)), {})
+
+    def some(self, count: int | None) -> list[dict[str, Any]]:
+        """Give the first `count` of `objects`, without decoding more lines than that takes."""
+        while count is None or len(self._found) < count:
+            line = next(self._lines, None)
+            if line is None:
+                break
+            self._found.extend(value for value in _values(line) if isinstance(value, dict))
+        return self._found[:count]
+
+    @cached_property
+    def _found(self) -> list[dict[str, Any]]:
+        return []
+
+    @cached_property
+    def _lines(self) -> Iterator[bytes]:
+        """The first lines that are whole; more than 64 KiB are read only when these hold too few."""
+        block, whole, at = self._near, self.size <= NEAR_BYTES, 0
+        for _ in range(0 if self.is_sqlite else HEAD_OBJECTS):
+            end = block.find(b"\n", at)
+            if end < 0 and not whole:
+                block, whole = self.data, self.size <= HEAD_BYTES
+                end = block.find(b"\n", at)
+            if end < 0:
+                if whole and at < len(block):
+                    yield block[at:]
+                return
+            yield block[at:end]
+            at = end + 1
 
 
 def _values(line: bytes) -> list[Any]:

@@ -58,7 +58,7 @@ _DECODER = msgspec.json.Decoder(_Tslog)
 
 def is_file_log(head: Head) -> bool:
     """Tell OpenClaw's own tslog lines from another program's."""
-    return any(_names_openclaw(one) for one in head.objects[:4])
+    return head.first.get("type") != "session" and any(_names_openclaw(one) for one in head.some(4))
 
 
 def is_console_log(head: Head) -> bool:

@@ -24,6 +24,8 @@ _MESSAGE = msgspec.json.Decoder(_Export)
 
 
 def _recognised(head: Head) -> bool:
+    if head.first and "info" not in head.first:
+        return False
     start = START.search(head.data)
     # A terminal's words may stand before the document, but not a page of them.
     return start is not None and start.start() <= 16384 and _SESSION.search(head.data, start.end()) is not None

@@ -16,7 +16,7 @@ _OWN = re.compile(r"service=(?:default|session|session\.\w+|llm|config|project|d
 
 
 def _recognised(head: Head) -> bool:
-    if head.tables:
+    if head.tables or head.first.get("type") == "session":
         return False
     lines = [line.decode(errors="replace").replace("\0", "") for line in head.data[:65536].split(b"\n")[:50]]
     new = [line for line in lines if NEW.match(line)]

@@ -26,6 +26,8 @@ class _Folders(NamedTuple):
 
 
 def _recognised(head: Head) -> bool:
+    if head.first and not str(head.first.get("id")).startswith("ses"):
+        return False
     if not head.data.lstrip().startswith(b"{") or len(head.data) < head.size:
         return False
     try:

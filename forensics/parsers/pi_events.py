@@ -56,10 +56,11 @@ _ATOMIC_RESULTS = (b'"deletedTargets"', b'"compactedText"')
 
 
 def _recognised(head: Head) -> bool:
+    if head.first.get("type") == "session":
+        timed = any("timestamp" in one for one in head.some(2)[1:])  # a session file's entries are, events are not
+        return isinstance(head.first.get("id"), str) and not timed and is_stream(head.some(8))
     objects = head.objects
     types = [one.get("type") for one in objects]
-    if types[:1] == ["session"]:
-        return isinstance(head.first.get("id"), str) and is_stream(objects)
     answers = any(one.get("type") == "response" and "command" in one and "success" in one for one in objects)
     works = "agent_start" in types and not {"turn_start", "message_start", "message_end"}.isdisjoint(types)
     return (answers or works) and all(isinstance(one, str) for one in types)
