@@ -44,7 +44,8 @@ def _boolean(value: Any) -> bool:
 
 
 def _natural(value: Any) -> int:
-    number = int(value) if isinstance(value, str) else value
+    text = value.replace("_", "") if isinstance(value, str) else ""
+    number = int(text) if text.isdecimal() else value
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError("give a whole number from 1")
     return number

@@ -9,6 +9,7 @@ import typer
 
 import forensics
 from forensics.cli import _common
+from forensics.cli._help import Command, Group, page
 from forensics.cli.discover import discover
 from forensics.cli.doctor import doctor
 from forensics.cli.explain import explain
@@ -18,7 +19,6 @@ from forensics.cli.scan import scan
 from forensics.cli.schema import schema
 from forensics.config import UsageError
 
-HELP_WIDTH = 100
 INTERRUPTED = 130
 
 app = typer.Typer(
@@ -26,15 +26,16 @@ app = typer.Typer(
     help="Offline forensics of coding agents' recovery: what went wrong in their own transcripts and logs.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
+    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Group,
 )
-app.command("scan")(scan)
-app.command("read")(read)
-app.command("list")(list_)
-app.command("explain")(explain)
-app.command("discover")(discover)
-app.command("doctor")(doctor)
-app.command("schema")(schema)
+app.command("scan", cls=Command)(scan)
+app.command("read", cls=Command)(read)
+app.command("list", cls=Command)(list_)
+app.command("explain", cls=Command)(explain)
+app.command("discover", cls=Command)(discover)
+app.command("doctor", cls=Command)(doctor)
+app.command("schema", cls=Command)(schema)
 
 
 def _version(asked: bool) -> None:
@@ -76,13 +77,14 @@ def run(arguments: Sequence[str]) -> int:
         _common.complain(str(error))
         return 2
     except (KeyboardInterrupt, typer.Abort):
-        _common.complain("interrupted", "note")
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:
         _common.abandon_stdout()
         return 0
     except Exception as error:  # noqa: BLE001  (the last resort: one line instead of a traceback)
         return _failed(error, arguments)
+    if code == INTERRUPTED:
+        _common.complain("interrupted", "note")
     return code if isinstance(code, int) else 0
 
 
@@ -100,14 +102,8 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
 def help_pages() -> dict[str, str]:
     """Render the help of each command (and of the program, under the empty name), the same on every machine."""
     command: Any = typer.main.get_command(app)
-    pages: dict[str, str] = {}
-    for name, one in {"": command, **command.commands}.items():
-        parent = None if one is command else command.context_class(command, info_name="forensics")
-        context = one.context_class(
-            one, info_name=name or "forensics", parent=parent, terminal_width=HELP_WIDTH, color=False
-        )
-        pages[name] = one.get_help(context).rstrip() + "\n"
-    return pages
+    pages = {"": page(command, "forensics") + "\n"}
+    return pages | {name: page(one, f"forensics {name}") + "\n" for name, one in command.commands.items()}
 
 
 __all__ = ["app", "help_pages", "main", "run"]

@@ -1,6 +1,7 @@
 """What the commands share: their options, where they print, how they say that something is wrong."""
 
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -10,6 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NoReturn
 
 import typer
+
+from forensics.config import UsageError
 
 Paths = Annotated[
     list[str],
@@ -93,8 +96,10 @@ def write(text: str | bytes) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
+    except OSError as error:
         abandon_stdout()
+        if error.errno not in {errno.EPIPE, errno.EINVAL}:  # Windows says EINVAL of a closed pipe
+            raise UsageError(f"standard output cannot be written: {error.strerror}; write to another place") from error
 
 
 def abandon_stdout() -> None:
