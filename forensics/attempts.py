@@ -27,6 +27,12 @@ class Attempt(NamedTuple):
 
     start: Event | None
     end: Event | None
+    outcome: Outcome = "unknown"
+    """How it ended; an attempt whose end was never written is `unknown`.
+
+    A summary whose recorded text says nothing (see `hollow`) is none, whatever the agent called it: pi 0.73 and
+    PilotDeck of July write a success for an empty summary.
+    """
 
     @property
     def events(self) -> list[Event]:
@@ -42,16 +48,6 @@ class Attempt(NamedTuple):
     def last(self) -> Event:
         """The row after which the attempt is over."""
         return self.events[-1]
-
-    @property
-    def outcome(self) -> Outcome:
-        """How it ended; an attempt whose end was never written is `unknown`.
-
-        A summary whose recorded text says nothing (see `hollow`) is none, whatever the agent called it: pi 0.73
-        and PilotDeck of July write a success for an empty summary.
-        """
-        outcome = (self.end.outcome if self.end else None) or "unknown"
-        return "no-summary" if outcome == "summary" and self.end and hollow(self.end.text) else outcome
 
     @property
     def unfinished(self) -> bool:
@@ -116,10 +112,16 @@ def attempts(events: Iterable[Event]) -> list[Attempt]:
         elif event.kind == "compacted":
             at = open_at.pop(event.session, None)
             if at is None:
-                found.append(Attempt(None, event))
+                found.append(Attempt(None, event, _outcome(event)))
             else:
-                found[at] = Attempt(found[at].start, event)
+                found[at] = Attempt(found[at].start, event, _outcome(event))
     return found
+
+
+def _outcome(end: Event) -> Outcome:
+    if end.outcome == "summary" and hollow(end.text):
+        return "no-summary"
+    return end.outcome or "unknown"
 
 
 class Round(msgspec.Struct):
@@ -148,14 +150,16 @@ class Round(msgspec.Struct):
     """The first prompt after the attempt that the agent did not write itself."""
 
 
-def rounds(events: list[Event], good: int) -> list[Round]:
+def rounds(events: list[Event], pairs: list[Attempt], good: int) -> list[Round]:
     """Give the attempts that the agent made by itself, in order, each with what followed it, in linear time.
 
-    `events` are one session's, `good` its number of good replies. Attempts that a person asked for or cancelled, or
-    that had nothing to do, are passed over: what lies around them is counted to the attempt before. A cancelled
-    attempt is one that nothing follows, or a prompt; where the agent itself tries again, nobody cancelled anything.
+    `events` are one session's, `pairs` its attempts, `good` its number of good replies. Attempts that a person asked
+    for or cancelled, or that had nothing to do, are passed over: what lies around them is counted to the attempt
+    before. A cancelled attempt is one that nothing follows, or a prompt; where the agent itself tries again, nobody
+    cancelled anything.
     """
-    pairs = attempts(events)
+    if not pairs:
+        return []
     owner = {id(event): pair for pair in pairs for event in pair.events}
     found: list[Round] = []
     lead: Event | None = None

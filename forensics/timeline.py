@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 
+from forensics.attempts import Attempt, Round, attempts, rounds
 from forensics.events import GOOD_STOPS, CapSource, Event, Kind
 from forensics.usage import Outlier, Samples
 
@@ -72,6 +73,8 @@ class Session:
             self._keep_ends(event)
         elif kind in {"note", "model", "session"}:
             self.events.append(event)
+            if kind == "note":  # a source that counts a whole turn's tokens has no reply to give them to
+                self._spend(event)
         else:
             if kind == "compacted":  # a summary's own request is paid for like any other
                 self._spend(event)
@@ -84,6 +87,16 @@ class Session:
             self.parent = event.parent or self.parent
         elif kind == "prompt" and event.origin == "human":
             self.prompts += 1
+
+    @cached_property
+    def attempts(self) -> list[Attempt]:
+        """The session's compaction attempts, in order."""
+        return attempts(self.events)
+
+    @cached_property
+    def rounds(self) -> list[Round]:
+        """The attempts that the agent made by itself, each with what followed it."""
+        return rounds(self.events, self.attempts, self.good)
 
     @cached_property
     def peak(self) -> int | None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.attempts import attempts, hollow, rounds
+from forensics.attempts import attempts, hollow
 from forensics.detect import detect
 from forensics.events import Event
 from forensics.timeline import File
@@ -83,7 +83,7 @@ def test_what_follows_an_attempt_is_counted_to_it() -> None:
         _compact(),
     ]
     (session,) = File("f", "p", "a").build(rows).sessions
-    first, second = rounds(session.events, session.good)
+    first, second = session.rounds
     assert (first.lead, first.pressure) == (rows[0], 131_500)
     assert (first.good, first.prompts, first.failures, first.overflows) == (2, 1, 1, 0)
     assert (first.first, first.prompt) == (rows[4], rows[3])

@@ -15,7 +15,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tolerant": set(),
     "faults": {"events"},
     "usage": {"events"},
-    "timeline": {"events", "usage"},
+    "timeline": {"attempts", "events", "usage"},
     "attempts": {"events"},
     "failures": {"events", "timeline"},
     "source": {"tolerant"},

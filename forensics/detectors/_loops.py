@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
-from forensics.attempts import Round, rounds
+from forensics.attempts import Round
 from forensics.timeline import Session
 
 Kind = Literal["overflow", "threshold", "failed", "refill", "every prompt"]
@@ -48,7 +48,7 @@ class Loop(NamedTuple):
 
 def loops(session: Session, limits: Limits) -> Iterator[Loop]:
     """Give the loops of a session, in order, in linear time."""
-    found = rounds(session.events, session.good)
+    found = session.rounds
     start = 0
     links: list[Link] = []
     for at, one in enumerate(found):

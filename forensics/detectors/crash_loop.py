@@ -4,7 +4,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from forensics.attempts import attempts
 from forensics.detect import Claim, Measure, detector
 from forensics.detectors._units import shortened
 from forensics.events import Event
@@ -106,7 +105,7 @@ class _Compactions:
     """The rows of the file's compaction attempts, to be asked what lies before an exit in the same process's life."""
 
     def __init__(self, file: File) -> None:
-        found = [one for session in file.sessions for one in attempts(session.events)]
+        found = [one for session in file.sessions for one in session.attempts]
         self._rows = sorted(((_place(row), row.ts) for one in found for row in one.events), key=lambda row: row[0])
         self._open = sorted(_place(one.first) for one in found if one.unfinished)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from forensics.attempts import Attempt, Round, rounds
+from forensics.attempts import Attempt, Round
 from forensics.detect import Basis, Claim, Measure, detector
 from forensics.detectors._units import shortened
 from forensics.events import Event
@@ -67,7 +67,7 @@ def _results(session: Session, share: float) -> Iterator[_Result | None]:
     """Judge each attempt that cut something; `None` stands where one made room, or where nothing is known."""
     last: Round | None = None
     streak = 0
-    for one in rounds(session.events, session.good):
+    for one in session.rounds:
         attempt = one.attempt
         if not attempt.made and attempt.after is None:
             continue

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.attempts import TRIES, Attempt
-from forensics.attempts import attempts as compactions
 from forensics.detect import Claim, Confidence, Measure, Severity, detector
 from forensics.detectors._cut import suspects
 from forensics.detectors._rates import densest, wilson
@@ -62,7 +61,7 @@ def no_summary(file: File, *, rate: float = 0.5, attempts: int = 3) -> Iterator[
 
 
 def _counted(unit: Unit) -> _Count:
-    found = [one for session in unit.sessions for one in compactions(session.events)]
+    found = [one for session in unit.sessions for one in session.attempts]
     known = [one for one in found if one.unfinished or one.outcome != "unknown"]
     tries = [one for one in known if one.outcome in TRIES]
     without = [one for one in tries if one.outcome in _GONE]
@@ -122,7 +121,7 @@ def _model_calls(tries: list[Attempt]) -> Measure:
 
 
 def _suspicion(unit: Unit, counted: _Count) -> Iterator[Claim]:
-    cut = [one for session in unit.sessions for one in suspects(compactions(session.events))]
+    cut = [one for session in unit.sessions for one in suspects(session.attempts)]
     if not cut:
         return
     share = len(cut) / len(counted.tries)

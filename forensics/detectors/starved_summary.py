@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from forensics.attempts import TRIES, Attempt, attempts
+from forensics.attempts import TRIES, Attempt
 from forensics.detect import Claim, Confidence, Measure, detector
 from forensics.detectors._units import Unit, shortened, units
 from forensics.events import Event
@@ -31,10 +31,7 @@ def starved_summary(file: File, *, many: int = 3) -> Iterator[Claim]:
     """
     for unit in units(file):
         tries = [
-            one
-            for s in unit.sessions
-            for one in attempts(s.events)
-            if one.outcome in TRIES and (one.known or one.unfinished)
+            one for s in unit.sessions for one in s.attempts if one.outcome in TRIES and (one.known or one.unfinished)
         ]
         kinds = [(one, _kind(one.end)) for one in tries if one.end]
         starved = [one for one, kind in kinds if kind]
