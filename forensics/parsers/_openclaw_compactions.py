@@ -4,7 +4,8 @@ import re
 from typing import TYPE_CHECKING
 
 from forensics.parsers._openclaw_lines import Entry
-from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs, count_of, fields_of
+from forensics.parsers._openclaw_names import count_of, fields_of
+from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ class Compactions:
             ("embedded run manual compaction", self._embedded),
             ("embedded run compaction end", self._embedded),
             ("writing compaction boundary", runs.fallback),
-            ("cancelling compaction", self._cancelled),
+            ("cancelling compaction", runs.cancelled),
             ("compaction retry aggregate timeout", self._timed_out),
         )
 
@@ -128,14 +129,6 @@ class Compactions:
         session = self.runs.session_of(entry, fields_of(entry)) or UNATTRIBUTED
         row = self.runs.finish(entry, session, made=False, words=words)
         row.trigger = "threshold"
-
-    def _cancelled(self, entry: Entry) -> None:
-        session = self.runs.only()
-        one = self.runs.attempts.get(session) if session is not None else None
-        if session is not None and one is not None and one.end is None:
-            self.runs.explain(session, entry.text)
-        else:
-            self.runs.finish(entry, session or UNATTRIBUTED, made=False, words=entry.text)
 
     def _timed_out(self, entry: Entry) -> None:
         match = _LIMIT.search(entry.text)

@@ -1,19 +1,20 @@
 """Whose a log entry is, and OpenClaw's compaction attempts put together from the entries that tell of them."""
 
-import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from forensics.events import Event, Trigger
 from forensics.parse import Source
-from forensics.parsers._failed_compaction import judged
+from forensics.parsers._failed_compaction import Verdict, judged
 from forensics.parsers._openclaw_lines import Entry
+from forensics.parsers._openclaw_names import Names
 from forensics.parsers._pi import TEXT_LIMIT
 
 UNATTRIBUTED = "unattributed"
 """The session of compactions whose entries name none."""
-_PAIR = re.compile(r"([A-Za-z][\w.]*)=(\"[^\"]*\"|\S+)")
+_WAIT_MS = 60_000
+"""How long OpenClaw waits for a compaction (`COMPACTION_RETRY_AGGREGATE_TIMEOUT_MS`)."""
 _GRACE_MS = 5_000
 _HELD_ENTRIES = 500
 _TRIGGERS: dict[str, Trigger] = {
@@ -23,17 +24,6 @@ _TRIGGERS: dict[str, Trigger] = {
     "threshold": "threshold",
     "manual": "manual",
 }
-
-
-def fields_of(entry: Entry) -> dict[str, Any]:
-    """Give an entry's fields: its structured ones, else the `key=value` pairs of its words."""
-    return entry.data or {key: value.strip('"') for key, value in _PAIR.findall(entry.text)}
-
-
-def count_of(value: Any) -> int | None:
-    """Give a count; `unknown`, and whatever else is no whole number, is none."""
-    text = str(value)
-    return int(text) if text.isdecimal() and len(text) < 16 else None
 
 
 class Attempt:
@@ -61,34 +51,17 @@ class Runs:
         """The session of the last overflow, and its tokens."""
         self.rolled_back: Event | None = None
         """The last word that a run went on without its compaction."""
-        self._runs: dict[str, str] = {}
-        self._keys: dict[str, str] = {}
-        self._traces: dict[str, str] = {}
+        self._names = Names()
         self._known: set[str] = set()
         self._rows: deque[Event] = deque()
         self._held: dict[int, int] = {}
         self._orphans: list[Event] = []
+        self._cancels: list[Event] = []
         self._entries = 0
 
     def session_of(self, entry: Entry, fields: dict[str, Any]) -> str | None:
-        """Name the session of an entry: its own, its run's, its trace's, else the only one at work."""
-        run, key, name = (_text(fields.get(field)) for field in ("runId", "sessionKey", "sessionId"))
-        lane = _text(fields.get("lane"))
-        if key is None and lane is not None and lane.startswith("session:"):
-            key = lane.removeprefix("session:")
-        if name is None and key is not None:
-            name = self._keys.get(key, key)
-        elif name is not None and key is not None:
-            self._keys[key] = name
-        if name is None:
-            name = self._runs.get(run or "") or self._traces.get(entry.trace or "") or run
-        if name is None:
-            return self.only()
-        if run is not None:
-            self._runs.setdefault(run, name)
-        if entry.trace is not None:
-            self._traces[entry.trace] = name
-        return name
+        """Name the session of an entry: the one it names by itself, else the only one at work."""
+        return self._names.session_of(entry, fields) or self.only()
 
     def only(self) -> str | None:
         """Name the one session that is at work or compacting; none when there are several."""
@@ -109,7 +82,7 @@ class Runs:
     def pass_on(self, entry: Entry) -> None:
         """Let go of what an entry, and those after it, can no longer explain."""
         self._entries += 1
-        if self._orphans or self._held:
+        if self._held:
             self._expire(entry.ts)
 
     def settled(self) -> Iterator[Event]:
@@ -119,7 +92,7 @@ class Runs:
 
     def flush(self) -> Iterator[Event]:
         """Give all rows that are left, at the end of the file."""
-        for event in self._orphans:
+        for event in (*self._orphans, *self._cancels):
             self._say(event)
         self._held.clear()
         yield from self._rows
@@ -150,6 +123,7 @@ class Runs:
             one = Attempt(None)
             one.requests = None
         event = Event(kind="compacted", session=session, line=entry.line, ts=entry.ts)
+        reason = None if made else self._claimed_cancel(entry.ts)
         self.add(event)
         self.attempts[session] = one
         one.end = event
@@ -162,8 +136,18 @@ class Runs:
         elif one.hollow is not None:
             event.outcome, event.fault, event.error = "no-summary", "empty-summary", one.hollow
         else:
-            self.explain(session, one.words or words)
+            self.explain(session, one.words or reason or words)
         return event
+
+    def _claimed_cancel(self, now: int | None) -> str | None:
+        """Take over the words of a cancelled attempt whose end this is."""
+        event = next((one for one in self._cancels if _is_recent(one.ts, now)), None)
+        if event is None:
+            return None
+        self._cancels.remove(event)
+        self._held.pop(id(event), None)
+        self._rows.remove(event)
+        return event.error
 
     def explain(self, session: str, words: str | None) -> None:
         """Say why the last attempt of a session made nothing; the last words are the fullest."""
@@ -195,19 +179,23 @@ class Runs:
         if one is not None and one.end is None:
             one.hollow = entry.text
             return
-        event = Event(
-            kind="compacted",
-            session=UNATTRIBUTED,
-            line=entry.line,
-            ts=entry.ts,
-            outcome="no-summary",
-            fault="empty-summary",
-            error=entry.text,
-            trigger="unknown",
-        )
+        self._orphans.append(self._nameless(entry, Verdict("no-summary", "empty-summary")))
+
+    def cancelled(self, entry: Entry) -> None:
+        """Take the safeguard's word that it cancelled an attempt; the end of the attempt may be logged after it."""
+        session = self.only()
+        one = self.attempts.get(session) if session is not None else None
+        if session is not None and one is not None and one.end is None:
+            self.explain(session, entry.text)
+        else:
+            self._cancels.append(self._nameless(entry, judged(entry.text)))
+
+    def _nameless(self, entry: Entry, verdict: Verdict) -> Event:
+        event = Event(kind="compacted", session=UNATTRIBUTED, line=entry.line, ts=entry.ts, error=entry.text)
+        event.trigger, event.outcome, event.fault = "unknown", verdict.outcome, verdict.fault
         self._rows.append(event)
-        self._orphans.append(event)
         self._hold(event)
+        return event
 
     def timed_out(self, entry: Entry, session: str, limit: int | None) -> None:
         """Take the end of the wait for a compaction: the run goes on with the state before it."""
@@ -243,15 +231,16 @@ class Runs:
             self._held.pop(id(one.end), None)
 
     def _expire(self, now: int | None) -> None:
-        for event in list(self._orphans):
-            late = now is not None and event.ts is not None and now - event.ts > 60_000 + _GRACE_MS
-            if late or self._entries - self._held[id(event)] > _HELD_ENTRIES:
-                self._orphans.remove(event)
-                self._say(event)
-                self._held.pop(id(event))
-        orphans = {id(event) for event in self._orphans}
+        for nameless, wait in ((self._orphans, _WAIT_MS + _GRACE_MS), (self._cancels, _GRACE_MS)):
+            for event in list(nameless):
+                late = now is not None and event.ts is not None and now - event.ts > wait
+                if late or self._entries - self._held[id(event)] > _HELD_ENTRIES:
+                    nameless.remove(event)
+                    self._say(event)
+                    self._held.pop(id(event))
+        waiting = {id(event) for event in (*self._orphans, *self._cancels)}
         for held, since in list(self._held.items()):
-            if held not in orphans and self._entries - since > _HELD_ENTRIES:
+            if held not in waiting and self._entries - since > _HELD_ENTRIES:
                 self._held.pop(held)
 
 
@@ -263,7 +252,3 @@ def _is_age(begun: int | None, ended: int | None, limit: int | None) -> bool:
 
 def _is_recent(then: int | None, now: int | None) -> bool:
     return then is not None and now is not None and 0 <= now - then <= _GRACE_MS
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value not in {"", "unknown", "none", "undefined"} else None

@@ -10,7 +10,8 @@ from forensics.parse import Head, Source, parser
 from forensics.parsers._openclaw_compactions import Compactions
 from forensics.parsers._openclaw_host import Host
 from forensics.parsers._openclaw_lines import Entry, entries, is_console_log, is_file_log
-from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs, count_of, fields_of
+from forensics.parsers._openclaw_names import count_of, fields_of
+from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs
 from forensics.parsers._pi import STOPS, TEXT_LIMIT, fault_of
 
 _RUN_ENDED = re.compile(r"\brun (\S+) ended with stopReason=(\w+)")

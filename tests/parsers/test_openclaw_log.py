@@ -232,6 +232,24 @@ def test_a_wait_that_runs_out_ends_the_attempt_it_waited_for(tmp_path: Path) -> 
     ]
 
 
+CANCELLED = "Compaction summarization failed; cancelling compaction to preserve history: planning worker timed out"
+
+
+def test_a_cancelled_attempt_and_its_end_are_one(tmp_path: Path) -> None:
+    end = "[compaction-diag] end runId=r sessionKey=k diagId=cmp-1 trigger=budget outcome=failed reason=guard_blocked"
+    path = _written(tmp_path, EMBEDDED.format(at=0, text=CANCELLED), EMBEDDED.format(at=1, text=end))
+    rows = [(e.line, e.session, e.outcome, e.fault, e.error) for e in read(Source(path)) if e.kind == "compacted"]
+    assert rows == [(2, "k", "failed", "transport", CANCELLED)]
+
+
+def test_a_cancelled_attempt_whose_end_is_not_logged_counts(tmp_path: Path) -> None:
+    path = _written(tmp_path, EMBEDDED.format(at=0, text=CANCELLED), EMBEDDED.format(at=9, text="hello"))
+    source = Source(path)
+    rows = [(e.line, e.session, e.outcome) for e in read(source) if e.kind == "compacted"]
+    assert rows == [(1, "unattributed", "failed")]
+    assert source.notes == ["line 1: a compaction that names no session, told as unattributed"]
+
+
 def test_results_of_two_sessions_that_compact_at_once_are_said_to_be_uncertain(tmp_path: Path) -> None:
     path = _written(
         tmp_path,
