@@ -73,7 +73,7 @@ def _counted(unit: Unit) -> _Count:
 def _claim(unit: Unit, counted: _Count, rate: float, least: int) -> Claim:
     tries, without = len(counted.tries), len(counted.without)
     both = without + len(counted.unfinished)
-    starts = [one.first.ts for one in counted.tries if one.first.ts is not None]
+    most = densest([one.first.ts for one in counted.tries if one.first.ts is not None], _MINUTE)
     measures = {
         "attempts": Measure(tries, "observed"),
         "no_summary": Measure(without, "observed"),
@@ -86,10 +86,13 @@ def _claim(unit: Unit, counted: _Count, rate: float, least: int) -> Claim:
         "rate": Measure(counted.rate, "derived", wilson(without, tries)),
         "rate_if_unfinished_failed": Measure(round(both / tries, 4), "derived", wilson(both, tries)),
         "model_calls": _model_calls(counted.tries),
-        "peak_per_minute": Measure(densest(starts, _MINUTE), "derived"),
+        "peak_per_minute": Measure(most, "derived"),
     }
     return Claim(
-        message=f"{without} of {tries} compaction attempts made no summary ({without / tries:.0%}) {unit.where}",
+        message=(
+            f"{without} of {tries} compaction attempts made no summary ({without / tries:.0%}) {unit.where}"
+            + (f", at most {most} attempts in any 60 s" if most else "")
+        ),
         evidence=shortened([one.last for one in counted.without]),
         measures=measures,
         severity=_severity(without, tries, rate, least),

@@ -83,6 +83,8 @@ def test_pilotdecks_day(incident: Find) -> None:
     assert none.intervals["rate"] == (0.7817, 0.9382)
     assert none.measures["unfinished"] == 8
     assert none.measures["peak_per_minute"] == 3
+    assert none.message.startswith("59 of 67 compaction attempts made no summary (88%)")
+    assert none.message.endswith("at most 3 attempts in any 60 s")
     assert len(none.lines) == 59
     (starved,) = found["starved-summary"]
     assert [starved.measures[name] for name in ("starved", "truncated", "empty")] == [54, 46, 8]
