@@ -8,7 +8,6 @@ import importlib
 import json
 import pkgutil
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
@@ -17,10 +16,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from forensics.events import Event
-from forensics.source import Malformed, Observable, Source, Unreadable, lenient, open_sqlite
+from forensics.source import TORN, Malformed, Observable, Source, Unreadable, lenient, open_sqlite
 from forensics.tolerant import salvage
 
 __all__ = [
+    "TORN",
     "Head",
     "Malformed",
     "NotRecognised",
@@ -212,7 +212,7 @@ def recognise(path: Path) -> Parser:
         found = [one for one in parsers().values() if one.recognises(head)]
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
-    except sqlite3.DatabaseError as error:
+    except TORN as error:
         raise Unreadable(f"SQLite: {error}") from error
     if not found:
         raise NotRecognised(_looks_like(head))

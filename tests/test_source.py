@@ -1,4 +1,6 @@
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -7,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import forensics.source
-from forensics.source import Malformed, Source, lenient
+from forensics.parse import recognise
+from forensics.source import Malformed, Source, Unreadable, lenient
 
 
 class Inner(msgspec.Struct):
@@ -140,3 +143,15 @@ def test_in_a_list_of_records_an_odd_field_costs_that_field_alone() -> None:
     assert row is not None
     assert row.rows == [Inner(1), Inner(None), Inner(3)]
     assert row.one is None
+
+
+def test_a_database_with_a_torn_schema_is_unreadable_not_a_crash(tmp_path: Path) -> None:
+    path = tmp_path / "torn.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("create table session (id text primary key)")
+        database.commit()
+    data = path.read_bytes()
+    at = data.index(b"session")
+    path.write_bytes(data[:at] + b"\x8f\xf2(((((" + data[at + 7 :])
+    with pytest.raises(Unreadable, match="SQLite: "):
+        recognise(path)
