@@ -127,9 +127,8 @@ def test_any_rows_give_findings_that_hold_together(rows: list[Event], log: bool)
         if finding.detector == "compaction-loop":
             cycles, made = figures["cycles"], figures["summaries"]
             assert isinstance(cycles, int)
-            assert isinstance(made, int)
-            assert cycles >= 1
-            assert made <= cycles + 1
+            assert cycles >= 2
+            assert made is None or (isinstance(made, int) and made <= cycles)
         if finding.detector == "context-blowup":
             assert isinstance(figures["ratio"], float)
             assert figures["ratio"] >= 1
