@@ -3,7 +3,7 @@
 `scan_file` takes and gives plain picklable values, so that any `concurrent.futures.Executor` can run it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import msgspec
 
 from forensics.attempts import attempts
 from forensics.detect import Finding, detect, detectors
-from forensics.events import CapSource
+from forensics.events import CapSource, Event
 from forensics.parse import Malformed, NotRecognised, Observable, Parser, Source, Unreadable, read, recognise
 from forensics.timeline import File, Session
 
@@ -89,6 +89,8 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     rows: int
     """Rows of the event table: tells the fullest of several copies."""
     start: int | None
+    active_from: int | None
+    """The first time after the header: a file of one run may begin with the header of the whole session."""
     end: int | None
     prompts: int
     replies: int
@@ -121,6 +123,16 @@ class Result(msgspec.Struct, kw_only=True):
 
 def scan_file(path: Path, name: str, options: Options) -> Result:
     """Scan one file; `name` is the path as the user gave it. Never raises for what a file contains."""
+    return look(path, name, options)[0]
+
+
+def look(
+    path: Path, name: str, options: Options, watch: Callable[[Iterator[Event]], Iterator[Event]] | None = None
+) -> tuple[Result, File | None]:
+    """Scan one file and give its sessions too; `None` for a file that was not read.
+
+    `watch` is put between parser and sessions: it sees every row, the ones that a session does not keep included.
+    """
     source = Source(path, name)
     try:
         size = source.size
@@ -128,22 +140,25 @@ def scan_file(path: Path, name: str, options: Options) -> Result:
         file = File(name, chosen.name, chosen.agent, log=chosen.log)
         file.touched = int(path.stat().st_mtime * 1000)
         file.now = options.now
-        file.build(read(source, chosen), options.cap)
+        events = read(source, chosen)
+        file.build(watch(events) if watch else events, options.cap)
         file.lost = max((one.line for one in source.malformed if not one.salvaged), default=None)
     except NotRecognised as error:
-        return Result(skipped=Skipped(path=name, bytes=size, kind="unrecognised", reason=str(error)))
+        return Result(skipped=Skipped(path=name, bytes=size, kind="unrecognised", reason=str(error))), None
     except Unreadable as error:
-        return Result(skipped=Skipped(path=name, bytes=0, kind="unreadable", reason=str(error)))
+        return Result(skipped=Skipped(path=name, bytes=0, kind="unreadable", reason=str(error))), None
     except OSError as error:
-        return Result(skipped=Skipped(path=name, bytes=0, kind="unreadable", reason=error.strerror or str(error)))
+        reason = error.strerror or str(error)
+        return Result(skipped=Skipped(path=name, bytes=0, kind="unreadable", reason=reason)), None
     wanted = set(detectors() if options.detectors is None else options.detectors)
     findings = detect(file, wanted | ({_CONTINUES} & detectors().keys()), options.options)
     observable = source.failures or chosen.failures
-    return Result(
+    result = Result(
         input=input_of(source, chosen, agent=file.agent, sessions=len(file.sessions)),
         sessions=[totals(session, findings, observable) for session in file.sessions],
         findings=[finding for finding in findings if finding.detector in wanted],
     )
+    return result, file
 
 
 def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> Input:
@@ -185,6 +200,7 @@ def totals(session: Session, findings: list[Finding], observable: Observable = "
         parent=session.parent,
         rows=session.rows,
         start=session.start,
+        active_from=min((e.ts for e in session.events if e.ts is not None and e.kind != "session"), default=None),
         end=session.end,
         prompts=session.prompts,
         replies=session.replies,

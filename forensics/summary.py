@@ -1,6 +1,5 @@
 """Put the results of many files together: each finding and each session once, one verdict for line and exit code."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -9,6 +8,7 @@ import msgspec
 
 import forensics
 from forensics.detect import SEVERITIES, Finding, Severity
+from forensics.merge import Merger
 from forensics.scan import Compactions, Input, Result, SessionTotals, Skipped
 from forensics.totals import Copies, Figures, totals
 
@@ -43,10 +43,12 @@ class Coverage(msgspec.Struct, kw_only=True):
 
 
 class Hidden(msgspec.Struct, kw_only=True):
-    """Findings that the user's own filters left out."""
+    """Findings that were left out, and what left them out."""
 
     by_severity: int = 0
     by_time: int = 0
+    by_other_file: int = 0
+    """Stalls at a file's end that another file of the session shows going on; they stand in `suppressed`."""
 
 
 class Verdict(msgspec.Struct, kw_only=True):
@@ -122,8 +124,9 @@ def summarise(
     inputs = sorted((one.input for one in kept if one.input), key=lambda one: one.path)
     passed = sorted((*skipped, *(one.skipped for one in kept if one.skipped)), key=lambda one: (one.path, one.reason))
     sessions = sorted((s for one in kept for s in one.sessions), key=lambda s: (s.file, s.start or 0, s.session))
-    found = _merged([finding for one in kept for finding in one.findings], sessions)
-    hidden = Hidden()
+    merger = Merger(sessions, {one.path: one.parser for one in inputs})
+    found, refuted = merger.merge([finding for one in kept for finding in one.findings])
+    hidden = Hidden(by_other_file=len(refuted))
     findings = sorted((one for one in found if _shown(one, terms, hidden)), key=order)
     sessions = [one for one in sessions if _within(one.start, one.end, terms)]
     coverage = _coverage(inputs, passed)
@@ -133,6 +136,7 @@ def summarise(
         summary=_summary(coverage, sessions, findings, hidden, terms),
         sessions=sessions,
         findings=findings,
+        suppressed=sorted(refuted, key=order),
         detectors=sorted(detectors),
     )
 
@@ -156,31 +160,6 @@ def without_companions(results: Iterable[Result]) -> list[Result]:
 
 def _path(result: Result) -> str:
     return result.input.path if result.input else result.skipped.path if result.skipped else ""
-
-
-def _merged(findings: list[Finding], sessions: list[SessionTotals]) -> list[Finding]:
-    """Keep a finding that several files show once, as the file with the fullest copy of the session shows it.
-
-    The same id is the same finding only with the same start: ids without record ids count from a file's beginning.
-    """
-    rows = {(one.agent, one.session, one.file): one.rows for one in sessions}
-    groups: defaultdict[tuple[str, int | None], defaultdict[str, list[Finding]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    for one in findings:
-        groups[one.id, one.start][one.file].append(one)
-    kept: list[Finding] = []
-    for files in groups.values():
-        first = min(files, key=lambda file: (-rows.get(_session_in(files[file][0], file), 0), len(file), file))
-        others = sorted(set(files) - {first})
-        for one in files[first]:
-            one.also = sorted({*one.also, *others})
-            kept.append(one)
-    return kept
-
-
-def _session_in(finding: Finding, file: str) -> tuple[str, str, str]:
-    return finding.agent, finding.session or "", file
 
 
 def _shown(finding: Finding, terms: Terms, hidden: Hidden) -> bool:

@@ -42,6 +42,7 @@ def session(**changed: Any) -> SessionTotals:
         "parent": None,
         "rows": 10,
         "start": 0,
+        "active_from": 0,
         "end": 10_000,
         "prompts": 3,
         "replies": 9,
@@ -174,7 +175,7 @@ def test_the_order_is_total_and_the_same_whatever_comes_first() -> None:
     ]
     for turn in range(len(findings)):
         turned = findings[turn:] + findings[:turn]
-        report = summarise([read(findings=turned)])
+        report = summarise([read(findings=turned), read("b.jsonl")])
         assert [(one.severity, one.file, one.detector) for one in report.findings] == expected
 
 
@@ -222,7 +223,7 @@ def test_copies_count_once_and_are_told() -> None:
 
 
 def test_stretches_of_one_session_in_several_files_are_added() -> None:
-    steps = [session(file=f"step{at}", start=at * 1000, end=at * 1000 + 900, replies=2) for at in range(3)]
+    steps = [session(file=f"step{at}", active_from=at * 1000, end=at * 1000 + 900, replies=2) for at in range(3)]
     report = summarise([read(one.file, [one]) for one in steps])
     assert (report.summary.replies, report.summary.sessions, report.summary.copies) == (6, 1, [])
 
@@ -242,6 +243,77 @@ def test_two_kinds_of_file_show_a_session_differently_and_the_greater_figure_cou
     total = report.summary
     assert (total.prompts, total.compactions.attempts, total.compactions.no_summary) == (3, 3, 2)
     assert total.copies[0].others == ["stream.txt"]
+
+
+def test_an_outcome_that_one_file_knows_is_not_unknown() -> None:
+    log = session(file="x.log", compactions=Compactions(attempts=3, unknown=3))
+    database = session(file="x.db", compactions=Compactions(attempts=3, summaries=2, unknown=1))
+    total = summarise([read("x.log", [log], parser="log"), read("x.db", [database])]).summary.compactions
+    assert (total.attempts, total.summaries, total.unknown) == (3, 2, 1)
+
+
+def two_views(*found: Finding, **changed: Any) -> list[Result]:
+    """A session file and the event stream of a part of it, which dates things 14 ms earlier."""
+    stream = {"file": "step.txt", "records": []} | changed
+    return [
+        read("s.jsonl", [session(file="s.jsonl", rows=40)], [finding(1, file="s.jsonl")]),
+        read("step.txt", [session(file="step.txt", rows=9, end=2000)], [*found, finding(7, **stream)], parser="stream"),
+    ]
+
+
+def test_the_same_moment_in_another_kind_of_file_is_the_same_finding() -> None:
+    report = summarise(two_views(start=986, end=1486))
+    assert [(one.file, one.id[:16], one.also) for one in report.findings] == [
+        ("s.jsonl", "0000000000000001", ["step.txt"])
+    ]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"start": 4000, "end": 4500},
+        {"start": 986, "end": 9000},
+        {"start": None, "end": None},
+        {"start": 986, "end": 1486, "detector": "other"},
+        {"start": 986, "end": 1486, "session": "t"},
+    ],
+)
+def test_what_differs_in_time_detector_or_session_stays_apart(changed: dict[str, Any]) -> None:
+    assert len(summarise(two_views(**changed)).findings) == 2
+
+
+def test_each_finding_is_matched_at_most_once_by_a_file() -> None:
+    second = finding(8, file="step.txt", start=1100, end=1600)
+    report = summarise(two_views(second, start=986, end=1486))
+    assert [(one.file, one.start) for one in report.findings] == [("s.jsonl", 1000), ("step.txt", 986)]
+
+
+def test_files_of_one_format_that_follow_one_another_are_never_matched() -> None:
+    steps = [
+        read(
+            name,
+            [session(file=name, active_from=at, end=at + 900)],
+            [finding(1, file=name, start=None, end=None), finding(2, file=name, start=at + 800, end=at + 900)],
+        )
+        for name, at in (("step1", 0), ("step2", 1000))
+    ]
+    assert len(summarise(steps).findings) == 4
+
+
+def test_a_stall_at_a_files_end_is_refuted_by_a_file_that_goes_on() -> None:
+    stall = {"detector": "silent-stall", "start": 1500, "end": 2000}
+    report = summarise(two_views(**stall))
+    assert [one.detector for one in report.findings] == ["manual-continue"]
+    assert [(one.detector, one.file, one.state) for one in report.suppressed] == [
+        ("silent-stall", "step.txt", "suppressed")
+    ]
+    assert report.summary.hidden.by_other_file == 1
+
+
+def test_a_stall_at_the_end_of_the_longest_file_stands() -> None:
+    stall = finding(3, detector="silent-stall", file="s.jsonl", start=9000, end=10_000)
+    report = summarise([read("s.jsonl", [session(file="s.jsonl")], [stall]), *two_views()[1:]])
+    assert {one.detector for one in report.findings} == {"silent-stall", "manual-continue"}
 
 
 def test_what_nobody_knows_stays_unknown() -> None:

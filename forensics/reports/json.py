@@ -54,7 +54,9 @@ def finding(one: Finding) -> dict[str, Any]:
 
 def _timed(one: Finding | SessionTotals) -> dict[str, Any]:
     content: dict[str, Any] = msgspec.to_builtins(one)
-    content["start"], content["end"] = iso(one.start), iso(one.end)
+    for name in ("start", "end", "active_from"):
+        if name in content:
+            content[name] = iso(content[name])
     return content
 
 

@@ -185,5 +185,10 @@ def _hidden(console: Console, report: Report) -> None:
     hidden = report.summary.hidden
     if hidden.by_severity:
         console.print(_text(f"{count(hidden.by_severity, 'finding')} below --min-severity not shown", "dim"))
+    if hidden.by_other_file:
+        words = (
+            f"{count(hidden.by_other_file, 'stall')} at a file's end not shown: another file has the session going on"
+        )
+        console.print(_text(words, "dim"))
     if hidden.by_time:
         console.print(_text(f"{count(hidden.by_time, 'finding')} outside --since and --until not shown", "dim"))

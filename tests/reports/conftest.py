@@ -46,6 +46,7 @@ def make_session(**changed: Any) -> SessionTotals:
         "parent": None,
         "rows": 40,
         "start": 1783591200000,
+        "active_from": 1783591200000,
         "end": 1783594800000,
         "prompts": 2,
         "replies": 10,

@@ -1,0 +1,124 @@
+"""Show each finding once, though several files of a session show it, each in its own way."""
+
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Hashable
+
+import msgspec
+
+from forensics.detect import Finding
+from forensics.scan import SessionTotals
+from forensics.totals import stretches
+
+NEAR = 2000
+"""Milliseconds by which two files may date the same thing differently: before and after a request, two writers."""
+_STALL = "silent-stall"
+
+Key = tuple[str, str | None]
+Place = tuple[str, str | None, str]
+
+
+class Merger:
+    """What is known of the sessions' files: which is the fullest, which follow one another, when each ends."""
+
+    def __init__(self, sessions: list[SessionTotals], parsers: dict[str, str]) -> None:
+        self._parsers = parsers
+        self._rows: dict[Place, int] = {}
+        self._stretch: dict[Place, int] = {}
+        self._ends: defaultdict[Key, dict[str, int]] = defaultdict(dict)
+        groups: defaultdict[tuple[str, str, str], list[SessionTotals]] = defaultdict(list)
+        for one in sessions:
+            self._rows[one.agent, one.session, one.file] = one.rows
+            if one.end is not None:
+                self._ends[one.agent, one.session][one.file] = one.end
+            groups[one.agent, one.session, parsers.get(one.file, "")].append(one)
+        for entries in groups.values():
+            for number, stretch in enumerate(stretches(entries)):
+                self._stretch |= {(one.agent, one.session, one.file): number for one in stretch}
+
+    def merge(self, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+        """Give the findings to show, and those that another file of their session refutes."""
+        once = self._same_moments(self._same_ids(findings))
+        refuted = [one for one in once if self._goes_on_elsewhere(one)]
+        if not refuted:
+            return once, []
+        hidden = {id(one) for one in refuted}
+        return [one for one in once if id(one) not in hidden], [
+            msgspec.structs.replace(one, state="suppressed") for one in refuted
+        ]
+
+    def _fullest(self, agent: str, session: str | None, file: str) -> tuple[int, int, str]:
+        """Sort the fullest file first, then the shortest name."""
+        return -self._rows.get((agent, session, file), 0), len(file), file
+
+    def _same_ids(self, findings: list[Finding]) -> list[Finding]:
+        """Merge equal ids: the same finding only at the same time, since ids without record ids count from a start."""
+        groups: defaultdict[Hashable, defaultdict[str, list[Finding]]] = defaultdict(lambda: defaultdict(list))
+        for one in findings:
+            groups[one.id, self._when(one)][one.file].append(one)
+        kept: list[Finding] = []
+        for files in groups.values():
+            some = next(iter(files.values()))[0]
+            first = min(files, key=lambda file: self._fullest(some.agent, some.session, file))
+            for one in files[first]:
+                one.also = sorted({*one.also, *files} - {first})
+                kept.append(one)
+        return kept
+
+    def _when(self, one: Finding) -> Hashable:
+        if one.start is not None:
+            return one.start
+        stretch = self._stretch.get((one.agent, one.session, one.file))
+        return (tuple(one.lines), tuple(one.records)) if stretch is None else (self._parsers.get(one.file), stretch)
+
+    def _same_moments(self, findings: list[Finding]) -> list[Finding]:
+        """Merge what files of different formats tell of the same moment, one to one, the nearest first."""
+        groups: defaultdict[tuple[str, str, str | None], list[Finding]] = defaultdict(list)
+        for one in findings:
+            groups[one.detector, one.agent, one.session].append(one)
+        kept: list[Finding] = []
+        for (_, agent, session), group in groups.items():
+            if session is None or len({self._parsers.get(one.file) for one in group}) < 2:
+                kept.extend(group)
+                continue
+            kept.extend(self._matched(sorted(group, key=lambda one: self._fullest(agent, session, one.file))))
+        return kept
+
+    def _matched(self, group: list[Finding]) -> list[Finding]:
+        kept: list[Finding] = []
+        starts: list[tuple[int, int]] = []
+        taken: set[tuple[int, str]] = set()
+        for one in group:
+            at = self._nearest(one, kept, starts, taken)
+            if at is None:
+                if one.start is not None:
+                    insort(starts, (one.start, len(kept)))
+                kept.append(one)
+            else:
+                taken.add((at, one.file))
+                kept[at].also = sorted({*kept[at].also, one.file, *one.also} - {kept[at].file})
+        return kept
+
+    def _nearest(
+        self, one: Finding, kept: list[Finding], starts: list[tuple[int, int]], taken: set[tuple[int, str]]
+    ) -> int | None:
+        if one.start is None or one.end is None:
+            return None
+        parser = self._parsers.get(one.file)
+        found: list[tuple[int, int]] = []
+        for start, at in starts[
+            bisect_left(starts, (one.start - NEAR, 0)) : bisect_left(starts, (one.start + NEAR + 1, 0))
+        ]:
+            other = kept[at]
+            apart = max(abs(one.start - start), abs(one.end - (other.end or 0)))
+            if apart <= NEAR and self._parsers.get(other.file) != parser and (at, one.file) not in taken:
+                found.append((apart, at))
+        return min(found)[1] if found else None
+
+    def _goes_on_elsewhere(self, one: Finding) -> bool:
+        """Whether a stall is only its file's end: another file shows the session going on after it."""
+        if one.detector != _STALL or one.session is None or one.end is None:
+            return False
+        ends = self._ends[one.agent, one.session]
+        own = ends.get(one.file)
+        return own is not None and own <= one.end + NEAR and max(ends.values()) > own + NEAR
