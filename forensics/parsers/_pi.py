@@ -74,7 +74,10 @@ class Block(msgspec.Struct, gc=False):
 
 
 _BLOCKS = msgspec.json.Decoder(list[Block] | str | None)
+_NO_USAGE = Usage()
 _TOOL_CALL = b'"type":"toolCall"'
+_CALL_END = b"}}]"
+"""How content ends whose last block holds an object: the arguments of a tool call, and nothing else, are one."""
 _NO_MODEL_REPLY = frozenset({"delivery-mirror", "gateway-injected"})
 _REFUSAL = re.compile(
     r"sorry\W+(?:but\W+)?i\s*(?:cannot|can.?t|am unable to|.m unable to)\s+(?:assist|help|comply|continue)",
@@ -106,11 +109,15 @@ def blocks(content: Raw) -> list[Block]:
 
 def text_of(found: list[Block]) -> str:
     """Join the visible text of a message."""
+    if len(found) == 1:
+        return (found[0].text or "") if found[0].type == "text" else ""
     return "\n".join(block.text for block in found if block.text and block.type == "text")
 
 
 def size_of(found: list[Block]) -> int:
     """Count the characters of a message, images (as base64) and tool arguments included."""
+    if len(found) == 1 and found[0].type == "text":
+        return len(found[0].text or "")
     return sum(
         len(block.text or "")
         + len(block.thinking or "")
@@ -142,7 +149,7 @@ def is_model_reply(message: Message) -> bool:
 
     Those are mirrors of what it sent to a channel, replies injected by its gateway, and notices of its CLI.
     """
-    return message.model not in _NO_MODEL_REPLY and message.api != "cli"
+    return message.api != "cli" and message.model not in _NO_MODEL_REPLY
 
 
 def reply(message: Message, session: str, line: int | None, record: str | None, ts: int | None) -> Event:
@@ -150,22 +157,18 @@ def reply(message: Message, session: str, line: int | None, record: str | None, 
 
     All-zero usage is what pi writes when it has none, so it stays unknown.
     """
-    context = fresh = cached = output = reasoning = total = None
-    cost = None
-    usage = message.usage
-    if usage is not None:
-        fresh, output = usage.input, usage.output
-        read, written = usage.cache_read, usage.cache_write
-        if read is not None or written is not None:
-            cached = (read or 0) + (written or 0)
-        context = (fresh or 0) + (cached or 0) + (output or 0)
-        total = usage.total_tokens or None
-        if context:
-            reasoning = usage.reasoning
-        else:
-            context = fresh = cached = output = None
-        if usage.cost is not None and (context or total):
-            cost = usage.cost.total
+    usage = message.usage or _NO_USAGE
+    fresh, output = usage.input, usage.output
+    try:
+        cached: int | None = usage.cache_read + usage.cache_write  # type: ignore[operator]
+        context: int | None = fresh + cached + output  # type: ignore[operator]
+    except TypeError:  # a part is not told
+        cached = _sum(usage.cache_read, usage.cache_write)
+        context = _sum(fresh, cached, output)
+    total = usage.total_tokens or None
+    cost = usage.cost
+    if not context:
+        context = fresh = cached = output = None
     stop = STOPS.get(message.stop_reason or "")
     event = Event(
         kind="reply",
@@ -178,21 +181,30 @@ def reply(message: Message, session: str, line: int | None, record: str | None, 
         input=fresh,
         cached=cached,
         output=output,
-        reasoning=reasoning,
         total=total,
-        cost=cost,
+        cost=None if cost is None or not (context or total) else cost.total,
         provider=message.provider,
         model=message.model,
         api=message.api,
     )
-    if stop == "tool" and context and _TOOL_CALL in bytes(message.content):
-        return event
+    if context:
+        if usage.reasoning is not None:
+            event.reasoning = usage.reasoning
+        if stop == "tool":
+            content = bytes(message.content)
+            if content.endswith(_CALL_END) or _TOOL_CALL in content:
+                return event
     if stop == "error":
         _failed(event, message.error_message)
     elif stop == "aborted":
         event.error = message.error_message
     _look_inside(event, message)
     return event
+
+
+def _sum(*parts: int | None) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None
 
 
 def _failed(event: Event, error: str | None) -> None:

@@ -27,6 +27,8 @@ _SYNTHETIC = re.compile(
     r"|A new session was started via /(?:new|reset)\b|\[Subagent (?:Context|Task)\]|\[System Message\]"
     r"|An async command you ran earlier has completed)"
 )
+_MARKS = frozenset("[RPAS \t\r\n")
+"""The first characters of everything that `_SYNTHETIC`, `_COLLECTED`, `_ENVELOPE` and `_SYSTEM_LINE` look for."""
 _COLLECTED = re.compile(r"^\s*\[Queued (?:messages while agent was busy|announce messages)[^\]]*\]")
 
 
@@ -49,6 +51,8 @@ _PROVENANCE = msgspec.json.Decoder(_Provenance)
 def prompt_of(text: str, provenance: Raw) -> Prompt:
     """Take the wrapping off a user message. A message is a person's unless something says otherwise."""
     origin: Origin = "synthetic" if is_machine(provenance) else "human"
+    if text[:1] not in _MARKS and "(untrusted" not in text:  # what nearly every prompt is
+        return Prompt(text, origin, None, to_the_minute=False)
     if text.startswith(("System: [", "System (untrusted): [")):
         rest = _without_system_lines(text)
         if not rest.strip():

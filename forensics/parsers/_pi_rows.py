@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import chain
+from pathlib import Path
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -18,7 +20,6 @@ from forensics.parsers._pi import (
     blocks,
     digest_of,
     is_model_reply,
-    milliseconds,
     reply,
     size_of,
     text_of,
@@ -34,6 +35,7 @@ _MINUTE = 60_000
 _CLOCK_NOTES = 5
 _SESSION_FILE = re.compile(r"_([A-Za-z0-9][A-Za-z0-9._-]*?)\.jsonl$")
 _ATOMIC_DETAILS = (b'"wallTimeMs"', b'"sourcePath"')
+_HOMES = {".atomic": "atomic", ".openclaw": "openclaw", ".clawdbot": "openclaw"}
 VERBATIM = "verbatim-lines"
 
 
@@ -43,7 +45,7 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     type: str = ""
     id: str | None = None
     parent_id: str | UnsetType | None = UNSET
-    timestamp: str | float | None = None
+    timestamp: datetime | float | None = None
     message: Message | None = None
     parent_session: str | None = None
     branched_from: str | None = None
@@ -79,7 +81,8 @@ class Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.trees: list[Tree] = []
-        self.header = Event(kind="session", session=source.path.name.partition(".jsonl")[0])
+        self.session = source.path.name.partition(".jsonl")[0]
+        self.header = Event(kind="session", session=self.session)
         self._restate = False
         self._internal = False
         self._last_reply: int | None = None
@@ -107,77 +110,90 @@ class Reader:
 
     def rows(self, *, held: bool) -> Iterator[Event]:
         """Yield an event per entry that is one. `held`: the caller keeps them all before it passes any on."""
-        fromiso = datetime.fromisoformat
-        known: Tree | None = None
-        session = ""
         last = 0
-        for line, entry in self.source.decoded(_ENTRIES):
+        for line, entry in self._entries():
             try:
-                ts: int | None = (fromiso(entry.timestamp) - _EPOCH) // _MILLISECOND  # type: ignore[arg-type]
-            except (TypeError, ValueError):
-                ts = milliseconds(entry.timestamp)
-            kind = entry.type
-            if kind == "session" or known is None:
-                if known is not None and entry.id == session:
-                    self.source.duplicates += 1
-                    continue
-                known = self._begin(line, entry, ts)
-                session = known.session
-                yield self.header
-                if kind == "session":
-                    continue
+                gap: timedelta = entry.timestamp - _EPOCH  # type: ignore[operator, assignment]
+                ts: int | None = gap.days * 86_400_000 + gap.seconds * 1000 + gap.microseconds // 1000
+            except TypeError:
+                ts = _milliseconds(entry.timestamp)
             record = entry.id
-            if record is not None:
-                if record in known:
-                    self.source.duplicates += 1
-                    continue
-                known.add(record, entry.parent_id)
+            if record is not None and not self._is_new(entry, record):
+                continue
             if ts is not None:
-                if ts < last:
-                    self._went_back(line, last - ts)
+                if ts < last and entry.type != "session":
+                    self._back.append(
+                        f"line {line}: the clock went back by {(last - ts) / 1000:g} s; file order is kept"
+                    )
                 last = ts
             message = entry.message
             event: Event | None
-            if kind != "message" or message is None:
-                event = self._other(entry, Event(kind="note", session=session, line=line, record=record, ts=ts))
+            if message is None or entry.type != "message":
+                event = self._entry(entry, line, ts)
+                if event is self.header:  # older entries may have been copied into a newer session
+                    last = 0
             elif message.role == "toolResult":
                 event = Event(
-                    kind="tool",
-                    session=session,
-                    line=line,
-                    record=record,
-                    ts=ts,
-                    tool=message.tool_name,
-                    stop="error" if message.is_error else None,
+                    kind="tool", session=self.session, line=line, record=record, ts=ts, tool=message.tool_name
                 )
+                if message.is_error:
+                    event.stop = "error"
                 if record is not None and self.header.agent is None:
                     self._look_at_details(message.details)
-            elif message.role == "assistant":
-                event = self._assistant(message, reply(message, session, line, record, ts))
+            elif message.role == "assistant" and is_model_reply(message):
+                event = reply(message, self.session, line, record, ts)
+                self._last_reply = ts
+                if self._broken is not None:
+                    self._explained(event)
             else:
-                event = self._message(message, session, line, record, ts)
+                event = self._message(
+                    message, Event(kind="note", session=self.session, line=line, record=record, ts=ts)
+                )
             if event is not None:
                 yield event
-            if self._restate and not held:
-                self._restate = False
-                yield Event(kind="session", session=session, line=line, agent=self.header.agent)
+                if self._restate and not held:
+                    self._restate = False
+                    yield Event(kind="session", session=self.session, line=line, agent=self.header.agent)
+        yield from self._end(held=held)
+
+    def _entries(self) -> Iterator[tuple[int, Entry]]:
+        """Give the file's entries; when the first is no header, one that takes its place comes before it."""
+        entries = self.source.decoded(_ENTRIES)
+        first = next(entries, None)
+        if first is None:
+            return iter(())
+        line, entry = first
+        if entry.type == "session":
+            return chain([first], entries)
+        self.source.notes.append(f"line {line}: the file does not begin with a session record; its name is taken")
+        return chain([(line, Entry(type="session", id=self.session)), first], entries)
+
+    def _is_new(self, entry: Entry, record: str) -> bool:
+        tree = self.trees[-1] if self.trees else None
+        if tree is not None and (record in tree or (entry.type == "session" and record == tree.session)):
+            self.source.duplicates += 1
+            return False
+        if tree is not None and entry.type != "session":
+            tree.add(record, entry.parent_id)
+        return True
+
+    def _end(self, *, held: bool) -> Iterator[Event]:
+        home = _home(self.source.path) if self.trees and self.header.agent is None else None
+        if home is not None:
+            self._is(home)
+            if not held:
+                yield Event(kind="session", session=self.session, agent=home)
         self._finish()
 
-    def _begin(self, line: int, entry: Entry, ts: int | None) -> Tree:
-        name = self.header.session or ""
-        if entry.type == "session":
-            name = entry.id or name
-            origin = entry.parent_session or entry.branched_from
-            self.header = Event(kind="session", session=name, line=line, ts=ts, parent=_parent(origin))
-            self._internal = bool(bytes(entry.workflow))
-            if self._internal:
-                self._is("atomic")
-        else:
-            self.header.line = line
-            self.source.notes.append(f"line {line}: the file does not begin with a session record; its name is taken")
-        tree = Tree(name)
-        self.trees.append(tree)
-        return tree
+    def _begin(self, line: int, entry: Entry, ts: int | None) -> Event:
+        self.session = entry.id or self.session
+        origin = entry.parent_session or entry.branched_from
+        self.header = Event(kind="session", session=self.session, line=line, ts=ts, parent=_parent(origin))
+        self.trees.append(Tree(self.session))
+        self._internal = bool(bytes(entry.workflow))
+        if self._internal:
+            self._is("atomic")
+        return self.header
 
     def _is(self, agent: str) -> None:
         if self.header.agent is None:
@@ -190,42 +206,36 @@ class Reader:
         if any(key in start for key in _ATOMIC_DETAILS):
             self._is("atomic")
 
-    def _assistant(self, message: Message, event: Event) -> Event:
-        if not is_model_reply(message):
-            self._is("openclaw")
-            return Event(
-                kind="note",
-                session=event.session,
-                line=event.line,
-                record=event.record,
-                ts=event.ts,
-                model=event.model,
-                api=event.api,
-                text=f"not a model's reply ({message.model if message.api != 'cli' else 'cli notice'})",
-            )
-        if event.ts is not None:
-            self._last_reply = event.ts
-        if self._broken is not None:
-            if event.stop == "aborted" and classify(self._broken) not in {"cancelled", "unknown"}:
-                event.error, event.fault = self._broken, classify(self._broken)
-            self._broken = None
+    def _not_a_reply(self, message: Message, event: Event) -> Event:
+        self._is("openclaw")
+        event.model, event.api = message.model, message.api
+        event.text = f"not a model's reply ({message.model if message.api != 'cli' else 'cli notice'})"
         return event
 
-    def _message(self, message: Message, session: str, line: int, record: str | None, ts: int | None) -> Event | None:
+    def _explained(self, event: Event) -> Event:
+        """Say why OpenClaw cut a reply off, where the record before it does: it was not the person."""
+        fault = classify(self._broken)
+        if event.stop == "aborted" and fault not in {"cancelled", "unknown"}:
+            event.error, event.fault = self._broken, fault
+        self._broken = None
+        return event
+
+    def _message(self, message: Message, event: Event) -> Event | None:
         role = message.role
+        if role == "assistant":
+            return self._not_a_reply(message, event)
         if role == "user":
-            event = Event(kind="prompt", session=session, line=line, record=record, ts=ts)
             return self._prompt(event, message.content, message.provenance)
         if role == "bashExecution":
-            return tool(message, session, line, record, ts)
+            return tool(message, event.session or "", event.line, event.record, event.ts)
         if role in {"custom", "hookMessage"}:
-            text = message.custom_type
+            event.text = message.custom_type
         elif role in {"branchSummary", "compactionSummary", "system"}:
-            text = role
+            event.text = role
         else:
             self.source.unknown[f"message:{role}"] += 1
             return None
-        return Event(kind="note", session=session, line=line, record=record, ts=ts, text=text)
+        return event
 
     def _prompt(self, event: Event, content: Raw, provenance: Raw) -> Event:
         found = blocks(content)
@@ -244,12 +254,14 @@ class Reader:
                 event.origin = "queued"
         return event
 
-    def _other(self, entry: Entry, event: Event) -> Event | None:
+    def _entry(self, entry: Entry, line: int, ts: int | None) -> Event | None:
+        if entry.type == "session":
+            return self._begin(line, entry, ts)
         handler = self._handlers.get(entry.type)
         if handler is None:
             self.source.unknown[entry.type or "(no type)"] += 1
             return None
-        return handler(event, entry)
+        return handler(Event(kind="note", session=self.session, line=line, record=entry.id, ts=ts), entry)
 
     def _note(self, event: Event, entry: Entry) -> Event:
         event.text = f"{entry.type} {entry.target_id}" if entry.target_id else entry.type
@@ -327,9 +339,6 @@ class Reader:
         if event.outcome == "no-summary":
             self.source.failures = "partly"
 
-    def _went_back(self, line: int, milliseconds_: int) -> None:
-        self._back.append(f"line {line}: the clock went back by {milliseconds_ / 1000:g} s; file order is kept")
-
     def _finish(self) -> None:
         self.source.notes.extend(self._back[:_CLOCK_NOTES])
         if len(self._back) > _CLOCK_NOTES:
@@ -345,6 +354,18 @@ class Reader:
             self.source.notes.append(
                 f"{kinds['summary']} compaction records with a summary: Atomic passes over them, pi does not"
             )
+
+
+def _milliseconds(time: datetime | float | None) -> int | None:
+    """Give a time in Unix milliseconds; one that names no zone is UTC, and a number is milliseconds already."""
+    if isinstance(time, datetime):
+        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
+    return None if time is None or not 0 <= time < 1 << 53 else int(time)
+
+
+def _home(path: Path) -> str | None:
+    """Name the agent whose own folder a file stands in, for a file that holds nothing that pi would not write."""
+    return next((_HOMES[part] for part in path.absolute().parts if part in _HOMES), None)
 
 
 def _parent(path: str | None) -> str | None:

@@ -34,12 +34,12 @@ def _recognised(head: Head) -> bool:
     if not isinstance(first.get("timestamp"), str):
         return False
     if first.get("type") == "session":
-        rest = head.objects[1:]  # pi's event stream begins with the same record
+        rest = head.some(3)[1:]  # pi's event stream begins with the same record
         is_ours = isinstance(first.get("id"), str) and (isinstance(first.get("cwd"), str) or bool(rest))
         return (
             is_ours and not is_stream(rest) and (not rest or any("timestamp" in one and "type" in one for one in rest))
         )
-    return any(map(_is_message, head.objects[:4]))
+    return any(map(_is_message, head.some(4)))
 
 
 def _is_message(record: dict[str, Any]) -> bool:

@@ -455,3 +455,16 @@ def test_hostile_bytes_never_raise_and_the_rest_is_read(
         assert cut < 900
         return
     assert sum(row.kind == "compacted" for row in rows) >= 1
+
+
+def test_where_a_file_stands_names_the_agent_only_when_the_file_does_not(
+    tmp_path: Path, file_of: Callable[[Path], File], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ".openclaw" / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    plain = [HEADER, _entry("a", None, 1, message=_user("x"))]
+    atomic = [*plain, {**_entry("b", "a", 2), "type": "context_compaction"}]
+    for hold in (1 << 20, 0):
+        monkeypatch.setattr(module, "HOLD_BYTES", hold)
+        assert file_of(_write(folder / "s.jsonl", plain)).sessions[0].agent == "openclaw"
+        assert file_of(_write(folder / "t.jsonl", atomic)).sessions[0].agent == "atomic"
