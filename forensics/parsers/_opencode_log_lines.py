@@ -14,10 +14,11 @@ from typing import NamedTuple
 from forensics.parse import Source
 
 HEADS = (b"timestamp=", b"INFO ", b"ERROR ", b"WARN ", b"DEBUG ")
-NEW = re.compile(r"timestamp=(\S+) level=(\w+) run=(\S+) message=(\"(?:[^\"\\]|\\.)*+\"|\S*)(.*)", re.DOTALL)
+NEW = re.compile(r'timestamp=(\S+) level=(\w+) run=(\S+) message=("(?:[^"\\]|\\.)*+"|\S*)(.*)', re.DOTALL)
 OLD = re.compile(r"(INFO|ERROR|WARN|DEBUG) +(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d) \+\d+ms (.*)", re.DOTALL)
 _PAIR = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*+"|\S*)')
-_WANTED = re.compile(rb"\b(?:loop|process|stream|created|version)\b")
+_NEW_WANTED = re.compile(rb' message=(?:loop|process|stream|created|"exiting loop"|"stream error") ')
+_OLD_WANTED = (b" loop", b" process", b" stream", b" stream error", b" created")
 _MESSAGES = ("exiting loop", "stream error", "loop", "process", "stream", "created")
 _SIMPLE = ("sessionID", "session.id", "messageID", "providerID", "modelID", "small", "agent", "step", "service", "id")
 _FIELD = re.compile(rf"(?:^|\s)({'|'.join(map(re.escape, _SIMPLE))}|version|parentID)=(\S+)")
@@ -76,8 +77,13 @@ def _logical(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def _wanted(line: bytes) -> bool:
-    """Keep every error: in the old format it may run over several lines, with its message at the end of the last."""
-    return line.startswith(b"ERROR ") or _WANTED.search(line) is not None
+    """Pass over what is of no interest before it is decoded.
+
+    Every error is kept: in the old format it may run over several lines, with its message at the end of the last.
+    """
+    if line.startswith(b"timestamp="):
+        return _NEW_WANTED.search(line, 0, 160) is not None or b" level=" not in line[:64]
+    return line.startswith(b"ERROR ") or line.rstrip().endswith(_OLD_WANTED)
 
 
 def _new(line: int, text: str) -> Entry | None:
@@ -85,10 +91,13 @@ def _new(line: int, text: str) -> Entry | None:
     if match is None:
         return None
     time, level, run, message, rest = match.groups()
-    said = _unquoted(message)
+    said = message.strip('"')
     if said not in _MESSAGES:
         return Entry(line, None, error=False, message="", run=run, fields={})
-    fields = {name: _unquoted(value) for name, value in _PAIR.findall(rest)}
+    if '"' in rest:
+        fields = {name: _unquoted(value) for name, value in _PAIR.findall(rest)}
+    else:
+        fields = dict(pair.split("=", 1) for pair in rest.split() if "=" in pair)
     return Entry(line, _milliseconds(time), level == "ERROR", said, run, fields)
 
 

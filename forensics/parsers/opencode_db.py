@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Head, Source, parser
+from forensics.parse import TORN, Head, Source, Unreadable, parser
 from forensics.parsers._opencode import Conversation, session_event
 from forensics.parsers._opencode_shapes import (
     Cache,
@@ -78,6 +78,8 @@ def opencode_db(source: Source) -> Iterator[Event]:
                     source.notes.append(note)
             if _has(tables, _V2_TABLES):
                 yield from _v2(source, database, session, last)
+    if not source.records and source.malformed:
+        raise Unreadable(f"SQLite: {source.malformed[0].reason}")
 
 
 def _tables(database: sqlite3.Connection) -> dict[str, frozenset[str]]:
@@ -92,18 +94,18 @@ def _tables(database: sqlite3.Connection) -> dict[str, frozenset[str]]:
 def _sessions(source: Source, database: sqlite3.Connection, tables: dict[str, frozenset[str]]) -> Iterator[SessionInfo]:
     there = [name for name in _COLUMNS if name in tables["session"]]
     chosen = ", ".join(("id", "version", "time_created", *there))
-    # The names are the constants above.
-    rows = database.execute(f"select {chosen} from session order by time_created, id").fetchall()  # noqa: S608
+    query = f"select {chosen} from session order by time_created, id"  # noqa: S608  (constants)
     known = set()
-    for row in rows:
+    for row in list(_rows(source, database, "sessions", query)):
         source.records += 1
         info = _session(row, there)
         known.add(info.id)
         yield info
     for table in ("message", "session_message"):
         if table in tables:
-            owners = database.execute(f"select distinct session_id from {table} order by 1").fetchall()  # noqa: S608
-            for orphan in sorted({_text(owner) for (owner,) in owners} - known):
+            query = f"select distinct session_id from {table} order by 1"  # noqa: S608  (constants)
+            owners = {_text(owner) for (owner,) in _rows(source, database, table, query)}
+            for orphan in sorted(owners - known):
                 known.add(orphan)
                 source.notes.append(f"session {orphan}: its row is gone, its messages are not")
                 yield SessionInfo(id=orphan)
@@ -131,9 +133,8 @@ def _session(row: tuple[Any, ...], there: list[str]) -> SessionInfo:
 
 
 def _messages(source: Source, database: sqlite3.Connection, session: str) -> Iterator[Message]:
-    rows = database.execute(
-        "select id, time_created, data from message where session_id = ? order by time_created, id", (session,)
-    )
+    query = "select id, time_created, data from message where session_id = ? order by time_created, id"
+    rows = _rows(source, database, f"messages of {session}", query, session)
     for key, time, data in rows:
         source.records += 1
         info = decoded(source, _bytes(data), _INFO, Place(0, 0, f"message {_text(key)}"))
@@ -146,9 +147,8 @@ def _messages(source: Source, database: sqlite3.Connection, session: str) -> Ite
 
 
 def _parts(source: Source, database: sqlite3.Connection, message: bytes) -> Iterator[Part]:
-    rows = database.execute(
-        "select id, data from part where message_id = ? order by time_created, id", (_text(message),)
-    )
+    query = "select id, data from part where message_id = ? order by time_created, id"
+    rows = _rows(source, database, f"parts of {_text(message)}", query, _text(message))
     for key, data in rows:
         source.records += 1
         part = decoded(source, _bytes(data), _PART, Place(0, 0, f"part {_text(key)} of {_text(message)}"))
@@ -160,10 +160,8 @@ def _parts(source: Source, database: sqlite3.Connection, message: bytes) -> Iter
 def _v2(source: Source, database: sqlite3.Connection, session: SessionInfo, last: int) -> Iterator[Event]:
     """Read a session's V2 rows; those from before the last V1 message are the same messages, carried over."""
     timeline = Timeline(session, source.unknown)
-    rows = database.execute(
-        "select id, type, time_created, data from session_message where session_id = ? order by seq, id",
-        (session.id,),
-    )
+    query = "select id, type, time_created, data from session_message where session_id = ? order by seq, id"
+    rows = _rows(source, database, f"session messages of {session.id}", query, session.id or "")
     for key, kind, time, data in rows:
         source.records += 1
         when = _number(time)
@@ -177,6 +175,16 @@ def _v2(source: Source, database: sqlite3.Connection, session: SessionInfo, last
                 row.time = Times(created=when, completed=row.time.completed if row.time else None)
             yield from timeline.add(row)
     yield from timeline.close()
+
+
+def _rows(
+    source: Source, database: sqlite3.Connection, what: str, query: str, *values: str
+) -> Iterator[tuple[Any, ...]]:
+    """Yield a query's rows; what lies on a torn page is listed, and what lies elsewhere is still read."""
+    try:
+        yield from database.execute(query, values)
+    except TORN as error:
+        source.reject(0, 0, f"{what}: {error}")
 
 
 def _text(value: object) -> str:

@@ -17,6 +17,7 @@ V1 = """
 create table session (id text primary key, parent_id text, version text, time_created integer);
 create table message (id text primary key, session_id text, time_created integer, data text);
 create table part (id text primary key, message_id text, time_created integer, data text);
+create index part_message_id_id_idx on part (message_id, id);
 """
 V2 = """
 create table session (id text primary key, parent_id text, fork_session_id text, version text, time_created integer);
@@ -417,3 +418,20 @@ def test_v2_rows_that_repeat_v1_messages_are_counted_once(tmp_path: Path) -> Non
     source = Source(path)
     assert [event.text for event in read(source) if event.kind != "session"] == ["one", "ok", "two"]
     assert source.duplicates == 2
+
+
+def test_a_torn_page_costs_what_lies_on_it(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with _database(path, V1) as database:
+        for number in range(40):
+            _add(database, f"msg_{number:02d}", 1001 + number, {"role": "user"}, _user(f"prompt {number:02d} " * 90))
+    data = bytearray(path.read_bytes())
+    page = data.index(b"prompt 20 ") // 4096 * 4096
+    data[page : page + 8] = bytes(8)
+    path.write_bytes(data)
+    source = Source(path)
+    texts = [event.text for event in read(source) if event.kind == "prompt"]
+    assert len(texts) == 40
+    assert 0 < sum(text is None for text in texts) < 40
+    assert {one.reason.split(": ")[1] for one in source.malformed} == {"database disk image is malformed"}
+    assert all(one.reason.startswith("parts of msg_") for one in source.malformed)
