@@ -49,9 +49,9 @@ def no_summary(file: File, *, rate: float = 0.5, attempts: int = 3) -> Iterator[
 
     Measures: attempts; no_summary; truncated, empty, skeleton (of those, by the recorded reason); cancelled;
     unfinished (never ended); undetermined (the record does not say how they ended, not in `attempts`);
-    rate (0 to 1, with its Wilson 95 % interval); rate_if_unfinished_failed (0 to 1); model_calls (attempts that
-    asked the model, where recorded: a repeat inside a cooldown asks nobody); peak_per_minute (attempts started
-    within any 60 s).
+    rate (0 to 1, with its Wilson 95 % interval); rate_if_unfinished_failed (0 to 1); model_calls (requests that the
+    attempts made: none for a repeat inside a cooldown; where some attempts do not say, unknown, with the interval
+    that it lies in); peak_per_minute (most attempts started within any 60 s).
     """
     for unit in units(file):
         counted = _counted(unit)
