@@ -16,6 +16,9 @@ EXCLUDED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 _SIDES = ("-wal", "-shm", "-journal")
 
 
+Identity = tuple[int, int | str]
+
+
 class NoSuchInput(Exception):  # noqa: N818  (what the user typed is wrong, not the program)
     """A path that does not exist, or a glob that matches nothing. The message says what to do."""
 
@@ -34,9 +37,9 @@ class Inputs:
     def __init__(self, without: Sequence[Path] = ()) -> None:
         self.files: list[Found] = []
         self.skipped: list[Skipped] = []
-        self._without = {_identity(path) for path in without if path.exists()}
+        self._without = {_identity(path, path.stat()) for path in without if path.exists()}
         self._files: list[Found] = []
-        self._seen: dict[tuple[int, int], str] = {}
+        self._seen: dict[Identity, str] = {}
 
     def add(self, path: Path) -> None:
         """Take a path that the user named: a file, or a folder with all that is in it. Opens nothing but folders."""
@@ -55,7 +58,7 @@ class Inputs:
         except OSError as error:
             self._skip(path, "unreadable", _why_gone(path, error))
             return []
-        identity = (status.st_dev, status.st_ino)
+        identity = _identity(path, status)
         if stat.S_ISDIR(status.st_mode):
             return self._folder(path, identity)
         if not stat.S_ISREG(status.st_mode):
@@ -64,7 +67,7 @@ class Inputs:
             self._files.append(Found(path, printable(path), status.st_size))
         return []
 
-    def _folder(self, path: Path, identity: tuple[int, int]) -> list[Path]:
+    def _folder(self, path: Path, identity: Identity) -> list[Path]:
         if not self._is_new(path, identity, "folder"):
             return []
         try:
@@ -74,7 +77,7 @@ class Inputs:
             self._skip(path, "unreadable", error.strerror or str(error))
             return []
 
-    def _is_new(self, path: Path, identity: tuple[int, int], kind: str) -> bool:
+    def _is_new(self, path: Path, identity: Identity, kind: str) -> bool:
         name = printable(path)
         known = self._seen.get(identity)
         if known is None:
@@ -143,9 +146,9 @@ def printable(path: Path) -> str:
     return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_dev, status.st_ino
+def _identity(path: Path, status: os.stat_result) -> Identity:
+    """Tell a file from every other, by its number where the file system gives one."""
+    return status.st_dev, status.st_ino or path.resolve().as_posix()
 
 
 def _database_of(path: Path) -> Path | None:

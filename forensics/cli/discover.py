@@ -55,7 +55,8 @@ def _table(found: list[tuple[Place, Holding | None]], *, verbose: bool) -> str:
     if verbose:
         lines += [f"{place.agent} {place.what}: nothing in {place.root}" for place in empty]
     if not filled:
-        lines.append(f"no sessions found in {count(len(found), 'place')} of 5 agents (-v shows the places)")
+        agents = len({place.agent for place, _ in found})
+        lines.append(f"no sessions found in {count(len(found), 'place')} of {count(agents, 'agent')} (-v shows them)")
     elif not verbose:
         lines.append(f"{count(len(empty), 'other place')} with nothing (-v shows them)")
     return "".join(f"{plain(part)}\n" for line in lines for part in line.split("\n"))

@@ -28,6 +28,7 @@ MOST_SESSIONS = 12
 MOST_ALIKE = 6
 MOST_SKIPPED = 5
 MOST_MEASURES = 8
+_ROOM_FOR_LINES = 24
 MARKS: dict[Basis, str] = {"derived": "*", "inferred": " ~", "simulated": " ^"}
 _COLORS: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -129,6 +130,8 @@ def _title(console: Console, first: Finding, totals: SessionTotals | None, style
     version = f" {totals.version}" if totals and totals.version else ""
     name = f"session {first.session}" if first.session else "host process"
     console.print(_text(f"{first.agent}{version}, {name}", "bold underline"))
+    if not _fits(first, style):
+        _indented(console, [first.file], "dim", 2)
     if totals is None:
         return
     when = span(totals.start, totals.end)
@@ -155,7 +158,8 @@ def _alike(console: Console, findings: list[Finding], style: Style) -> None:
 
 def _finding(console: Console, one: Finding, style: Style, *, told: bool) -> None:
     """Print a finding; `told`: one like it stands above with its sentence."""
-    place = f"{one.file}:{places(one, 12 if style.verbose else 6)}"
+    name = one.file if _fits(one, style) else f".../{one.file.rsplit('/', 1)[-1]}"
+    place = f"{name}:{places(one, 12 if style.verbose else 6)}"
     _indented(console, [f"{place}  {span(one.start, one.end)}"], "bold", 4)
     if not told:
         _indented(console, [one.message], "", 6)
@@ -170,6 +174,11 @@ def _finding(console: Console, one: Finding, style: Style, *, told: bool) -> Non
         _indented(console, [f"also in {', '.join(others)}{more}"], "dim", 6)
     if style.verbose:
         _indented(console, [f"id {one.id}"], "dim", 6)
+
+
+def _fits(one: Finding, style: Style) -> bool:
+    """Whether the file's whole path leaves room for lines beside it."""
+    return len(plain(one.file)) + _ROOM_FOR_LINES <= style.width
 
 
 def _indented(console: Console, parts: Iterable[str], color: str, by: int) -> None:

@@ -46,6 +46,15 @@ def test_long_lists_are_cut_and_verbose_shows_all(report_of: Callable[..., Repor
     assert full.count("id 00000000") == 50
 
 
+def test_a_long_path_stands_once_so_that_lines_are_never_broken(
+    report_of: Callable[..., Report], finding_of: MakeFinding
+) -> None:
+    folder = "a-rather-long-folder/" * 4
+    text = render("table", report_of([finding_of(file=f"{folder}s.jsonl", lines=[387, 388])]), Style(width=80))
+    assert "    .../s.jsonl:387-388  2026-07-09 10:00:00 - 10:13:30\n" in text
+    assert f"{folder}s.jsonl" in "".join(text.split())
+
+
 def test_no_colour_unless_asked(report: Report) -> None:
     assert "\x1b" not in render("table", report)
     assert "\x1b[1;31m" in render("table", report, Style(color=True))
