@@ -21,7 +21,7 @@ def minute(ms: int | None) -> str:
 def span(start: int | None, end: int | None) -> str:
     """Give a stretch of time, the day once where it is one day."""
     first, last = minute(start), minute(end)
-    if start is None and end is None:
+    if moment(start) is None and moment(end) is None:
         return ""
     if first == last:
         return first

@@ -121,7 +121,10 @@ def _sessions(console: Console, report: Report, style: Style) -> None:
         left = sum(len(findings) for findings in list(groups.values())[len(shown) :])
         words = f"and {count(left, 'finding')} in {count(len(groups) - len(shown), 'session')} more"
         console.print(_text(f"{words} (use --format json)\n", "dim"))
-    used = sorted({basis for one in report.findings for basis in one.bases.values()} & MARKS.keys())
+    known = {
+        one.bases.get(name) for one in report.findings for name, value in one.measures.items() if value is not None
+    }
+    used = [basis for basis in MARKS if basis in known]
     if used:
         console.print(_text(", ".join(f"{MARKS[basis].strip()} {basis}" for basis in used), "dim"))
 
