@@ -121,7 +121,17 @@ class Session:
 
     def _reply(self, event: Event) -> None:
         self.replies += 1
-        self._spend(event)
+        figure = event.input  # as in `_spend`, without its call: this runs once per reply
+        if figure is not None:
+            self.input_tokens = (self.input_tokens or 0) + figure
+        figure = event.cached
+        if figure is not None:
+            self.cached_tokens = (self.cached_tokens or 0) + figure
+        figure = event.output
+        if figure is not None:
+            self.output_tokens = (self.output_tokens or 0) + figure
+        if event.cost is not None:
+            self.cost = (self.cost or 0.0) + event.cost
         if event.context is not None or event.total is not None:
             self.samples.add(event)
         if event.stop in GOOD_STOPS:
