@@ -64,6 +64,11 @@ class Head:
         """The file is an SQLite database."""
         return self._near.startswith(_SQLITE_MAGIC)
 
+    @property
+    def near(self) -> bytes:
+        """The first 64 KiB, without a byte order mark."""
+        return self._near
+
     @cached_property
     def data(self) -> bytes:
         """The first MiB, without a byte order mark."""
