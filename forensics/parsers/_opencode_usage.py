@@ -142,12 +142,15 @@ class Spent:
     def difference(self, info: SessionInfo) -> str | None:
         """Say how the recorded totals differ from the sums; `None` when they agree or none are recorded."""
         tokens = info.tokens
-        if tokens is None or tokens.input is None:
-            return None
-        cache = tokens.cache
-        recorded = (whole(tokens.input) or 0, (whole(cache.read) or 0) + (whole(cache.write) or 0) if cache else 0)
-        cost = info.cost if info.cost is not None else self.cost
-        if recorded == (self.input, self.cached) and abs(cost - self.cost) <= 1e-6 * max(1.0, self.cost):
+        cache = tokens.cache if tokens else None
+        recorded = (
+            (whole(tokens.input) or 0) if tokens else 0,
+            (whole(cache.read) or 0) + (whole(cache.write) or 0) if cache else 0,
+        )
+        cost = info.cost or 0.0
+        # Zeros are what the columns began with when they were added: nothing is recorded.
+        tokens_agree = not any(recorded) or recorded == (self.input, self.cached)
+        if tokens_agree and (not cost or abs(cost - self.cost) <= 1e-6 * max(1.0, self.cost)):
             return None
         return (
             f"session {info.id}: its recorded totals ({recorded[0]} input, {recorded[1]} cached tokens, "

@@ -8,10 +8,10 @@ import msgspec
 from forensics.events import Event
 from forensics.parse import Head, Source, parser
 from forensics.parsers._opencode import Conversation, session_event
-from forensics.parsers._opencode_document import START, Trouble, pieces
+from forensics.parsers._opencode_document import START, Trouble, end_of, pieces
 from forensics.parsers._opencode_shapes import Info, Message, Part, Place, SessionInfo, decoded
 
-_SESSION = re.compile(rb'"(?:projectID|directory|version)"\s*:\s*"')
+_SESSION = re.compile(rb'"id"\s*:\s*"ses')
 
 
 class _Export(msgspec.Struct):
@@ -24,11 +24,19 @@ _MESSAGE = msgspec.json.Decoder(_Export)
 
 
 def _recognised(head: Head) -> bool:
-    if head.first and "info" not in head.first:
-        return False
-    start = START.search(head.data)
     # A terminal's words may stand before the document, but not a page of them.
-    return start is not None and start.start() <= 16384 and _SESSION.search(head.data, start.end()) is not None
+    start = START.search(head.near, 0, 20000)
+    if start is None:
+        return False
+    at = head.data.index(b"{", start.start() + 1)
+    end = end_of(head.data, at)
+    if end is None:
+        return _SESSION.search(head.data, at) is not None
+    try:
+        info = _INFO.decode(head.data[at:end])
+    except (msgspec.DecodeError, RecursionError):
+        return _SESSION.search(head.data, at, end) is not None
+    return info.id is not None and info.version is not None and info.time is not None and info.time.created is not None
 
 
 @parser("opencode", failures="yes", when=_recognised)

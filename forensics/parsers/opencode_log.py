@@ -12,13 +12,14 @@ _NOTE = (
     "a log does not say how a reply or a summary came out: replies without an error are taken as good (cut and empty "
     "ones do not show), summaries without an error are unknown"
 )
+_HEAD = re.compile(rb"^(?:timestamp=|(?:INFO|ERROR|WARN|DEBUG) )", re.MULTILINE)
 _OWN = re.compile(r"service=(?:default|session|session\.\w+|llm|config|project|db|bus|server|storage|snapshot)\b")
 
 
 def _recognised(head: Head) -> bool:
-    if head.tables or head.first.get("type") == "session":
+    if _HEAD.search(head.near) is None:
         return False
-    lines = [line.decode(errors="replace").replace("\0", "") for line in head.data[:65536].split(b"\n")[:50]]
+    lines = [line.decode(errors="replace").replace("\0", "") for line in head.near.split(b"\n", 50)[:50]]
     new = [line for line in lines if NEW.match(line)]
     old = [line for line in lines if (match := OLD.match(line)) and _OWN.match(match.group(3))]
     return len(new) * 2 > len(lines) - 2 > 0 or (bool(old) and OLD.match(lines[0]) is not None) or len(new) > 5

@@ -28,7 +28,7 @@ class _Folders(NamedTuple):
 def _recognised(head: Head) -> bool:
     if head.first and not str(head.first.get("id")).startswith("ses"):
         return False
-    if not head.data.lstrip().startswith(b"{") or len(head.data) < head.size:
+    if not head.near.lstrip().startswith(b"{") or b'"ses' not in head.near or len(head.data) + 3 < head.size:
         return False
     try:
         record = msgspec.json.decode(head.data)

@@ -195,6 +195,17 @@ def test_recorded_totals_that_the_messages_do_not_add_up_to_are_noted(tmp_path: 
     assert "(2740, 1100, $0.0860)" in note
 
 
+def test_totals_that_were_never_recorded_are_not_compared(tmp_path: Path, samples: Path) -> None:
+    path = tmp_path / "opencode.db"
+    path.write_bytes((samples / "parsers" / "opencode_db.db").read_bytes())
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("update session set cost = 0, tokens_input = 0, tokens_cache_read = 0")
+        database.commit()
+    source = Source(path)
+    assert list(read(source))
+    assert source.notes == []
+
+
 def test_a_rejected_request_without_a_marker_is_an_interruption(tmp_path: Path, events_of: EventsOf) -> None:
     path = tmp_path / "opencode.db"
     zero = {"role": "assistant", "tokens": ZERO, "time": {"created": 1002, "completed": 1003}}

@@ -31,7 +31,7 @@ def _plain(events: list[Event]) -> list[dict[str, Any]]:
     "text",
     [
         '{"info": {"role": "user", "id": "msg_1"}, "parts": [], "version": "1"}',
-        '{"info": {"title": "an OpenAPI document", "version": 3}, "paths": {}}',
+        '{"info": {"title": "an OpenAPI document", "version": "1.0.0"}, "paths": {}}',
         '{"id": "ses_1", "messages": []}',
     ],
 )
