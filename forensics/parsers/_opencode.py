@@ -12,7 +12,7 @@ them have to be inferred, because opencode writes no word about them:
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forensics.events import Event, Kind, Origin
+from forensics.events import Event, Kind, Origin, Trigger
 from forensics.parsers._opencode_rules import (
     DIED,
     SUMMARY_LIMIT,
@@ -65,7 +65,8 @@ class Conversation:
         """The reply without finish or error, until what follows tells how it ended."""
         self._held: list[Event] = []
         """Rows after it."""
-        self._overflow_marker = False
+        self._trigger: Trigger | None = None
+        """What the last marker says of why."""
         self._replay_due = False
         self.spent = Spent()
 
@@ -158,10 +159,12 @@ class Conversation:
         end = self._event("compacted", message, visible(message), SUMMARY_LIMIT)
         end.outcome, why = outcome(message)
         end.fault, end.error = why.fault, why.words
+        # A summary that failed leaves its marker pending: the next prompt is answered by another summary, for it.
+        end.trigger = self._trigger
         self._fill(end, message)
         end.context = None  # the summary request's own, not the session's
         # Only a summary that opencode takes for one is followed by a prompt sent again.
-        self._replay_due = self._overflow_marker and message.info.error is None and finish(message) is not None
+        self._replay_due = self._trigger == "overflow" and message.info.error is None and finish(message) is not None
         return end
 
     def _event(self, kind: Kind, message: Message, text: str, limit: int) -> Event:
@@ -189,14 +192,14 @@ class Conversation:
         part = marker(message)
         if part is None:
             return self._prompt(message)
-        self._overflow_marker = part.overflow is True
+        self._trigger = "overflow" if part.overflow else "threshold" if part.auto else "manual"
         return Event(
             kind="compact",
             session=self._session,
             line=message.line,
             record=message.info.id,
             ts=created(message.info),
-            trigger="overflow" if part.overflow else "threshold" if part.auto else "manual",
+            trigger=self._trigger,
         )
 
     def _prompt(self, message: Message) -> Event:

@@ -52,6 +52,8 @@ class Run:
         """An error after a reply that ended the work: a summary's, unless a step follows."""
         self._after_overflow = False
         self._work_ended = False
+        self.inferred = 0
+        """Compactions so far, none of which a line names."""
 
     def add(self, line: int, row: Row) -> Iterator[Event]:
         """Take the next line."""
@@ -115,6 +117,7 @@ class Run:
         return reply
 
     def _compacted(self, line: int, ts: int | None, record: str | None, why: Failing, trigger: Trigger) -> Event:
+        self.inferred += 1
         event = self._event("compacted", line, ts, record)
         event.trigger = trigger
         event.outcome = "aborted" if why.stop == "aborted" else "failed"
@@ -144,6 +147,7 @@ class Run:
         yield reply
 
     def _summary(self, step: Step) -> Iterator[Event]:
+        self.inferred += 1
         start = self._event("compact", step.line, step.began, step.record)
         start.trigger = "overflow" if self._after_overflow else "threshold"
         yield start

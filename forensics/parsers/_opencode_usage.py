@@ -46,14 +46,14 @@ def usage(steps: list[Part], tokens: Tokens | None, cost: Number | None) -> Usag
 
     opencode adds a step's cost to the message but overwrites the message's tokens with the last step's
     (anomalyco/opencode `session/processor.ts`), so spending is what the step-finish parts say. All-zero tokens are
-    what a message starts with: unknown.
+    what a message starts with: unknown. So is a cost of 0: it is what opencode writes where it has no price.
     """
     counts = [step.tokens for step in steps if step.tokens is not None and _known(step.tokens)]
     if not counts:
         if tokens is None or not _known(tokens):
             return Usage()
         counts = [tokens]
-    prices = [step.cost for step in steps if step.cost is not None] or ([] if cost is None else [cost])
+    price = sum(step.cost for step in steps if step.cost) or cost
     return Usage(
         input=_sum([count.input for count in counts]),
         cached=_sum([part for count in counts if count.cache for part in (count.cache.read, count.cache.write)]),
@@ -61,7 +61,7 @@ def usage(steps: list[Part], tokens: Tokens | None, cost: Number | None) -> Usag
         reasoning=_sum([count.reasoning for count in counts]),
         total=whole(counts[-1].total),
         context=_context(counts[-1]),
-        cost=sum(prices) if prices else None,
+        cost=price or None,
     )
 
 

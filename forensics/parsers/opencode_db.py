@@ -59,8 +59,10 @@ def opencode_db(source: Source) -> Iterator[Event]:
 
     Evidence is given as message ids: a database has no lines. Rows are read by time, then id. A compaction that
     failed, was cut short or came out empty shows as such; of a request that was tried again only the last error
-    shows, and the requests that make a session's title do not show at all. No context window is recorded: it is
-    known only where a provider's error says it. A cost of 0 is what opencode writes where it has no price, too.
+    shows, and the requests that make a session's title do not show at all. That the provider rejected a request as
+    too long is inferred from the compaction marker after it: opencode stores no error for it. No context window is
+    recorded: it is known only where a provider's error says it. A cost of 0 is taken as unknown: it is what opencode
+    writes where it has no price, too.
     """
     with source.sqlite() as database:
         database.text_factory = bytes  # a text that is not UTF-8 costs its row, not the file

@@ -35,7 +35,6 @@ def opencode_log(source: Source) -> Iterator[Event]:
     prompt's origin is unknown (a program may have sent it). When a process ends, opencode loses the last lines it
     logged to its file: the last request of a run, and its error, may be missing.
     """
-    source.notes.append(_NOTE)
     known: dict[str, Loop] = {}
     last: Loop | None = None
     version: str | None = None
@@ -70,3 +69,5 @@ def opencode_log(source: Source) -> Iterator[Event]:
         yield from loop.add(entry)
     for loop in known.values():
         yield from loop.close()
+    if known:
+        source.notes.append(_NOTE)

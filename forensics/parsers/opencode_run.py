@@ -46,3 +46,5 @@ def opencode_run(source: Source) -> Iterator[Event]:
         yield from run.add(line, row)
     for run in runs.values():
         yield from run.close()
+    if inferred := sum(run.inferred for run in runs.values()):
+        source.notes.append(f"{inferred} compactions are inferred from the order of steps and errors")

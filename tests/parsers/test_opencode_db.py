@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from forensics.attempts import attempts
 from forensics.events import Event
 from forensics.parse import NotRecognised, Source, read, recognise
 from forensics.timeline import File
@@ -87,7 +88,7 @@ def test_an_empty_database_has_no_sessions(tmp_path: Path, file_of: FileOf) -> N
 
 def test_the_sample_tells_its_story_in_the_order_of_time(samples: Path, events_of: EventsOf) -> None:
     told = [
-        (event.kind, event.origin or event.stop or event.trigger or event.outcome, event.fault)
+        (event.kind, event.origin or event.stop or event.outcome or event.trigger, event.fault)
         for event in events_of(samples / "parsers" / "opencode_db.db")
         if event.session == "ses_05e6a1000001greenhouse" and event.kind != "tool"
     ]
@@ -359,6 +360,34 @@ def test_a_repeated_prompt_after_a_manual_compaction_is_a_persons(tmp_path: Path
         _add(database, "msg_4", 2001, _done(2001, summary=True), _user("Goal"))
         _add(database, "msg_5", 3000, {"role": "user"}, _user("go on"))
     assert [event.origin for event in events_of(path) if event.kind == "prompt"] == ["human", "human"]
+
+
+def test_a_compaction_that_failed_stays_pending_and_takes_the_next_prompt(tmp_path: Path, file_of: FileOf) -> None:
+    """The second summary answers the prompt, not the marker: opencode found the marker still pending."""
+    path = tmp_path / "opencode.db"
+    denied = {"name": "APIError", "data": {"message": "no such key", "statusCode": 401}}
+    with _database(path, V1) as database:
+        _add(database, "msg_1", 1001, {"role": "user"}, _user("one"))
+        _add(database, "msg_2", 1002, _done(1002), _user("ok"))
+        _add(database, "msg_3", 1010, {"role": "user"}, {"type": "compaction", "auto": True, "overflow": False})
+        failed = {"role": "assistant", "summary": True, "parentID": "msg_3", "tokens": ZERO, "error": denied}
+        _add(database, "msg_4", 1011, failed)
+        _add(database, "msg_5", 5000, {"role": "user"}, _user("go on"))
+        _add(database, "msg_6", 5001, _done(5001, summary=True, parentID="msg_5"), _user("Goal"))
+    (session,) = file_of(path).sessions
+    assert [(one.outcome, one.trigger, one.first.record) for one in attempts(session.events)] == [
+        ("failed", "threshold", "msg_3"),
+        ("summary", "threshold", "msg_6"),
+    ]
+
+
+def test_a_cost_of_zero_is_no_price(tmp_path: Path, file_of: FileOf) -> None:
+    path = tmp_path / "opencode.db"
+    step = {"type": "step-finish", "reason": "stop", "cost": 0, "tokens": {**ZERO, "input": 9, "output": 1}}
+    with _database(path, V1) as database:
+        _add(database, "msg_1", 1001, _done(1001, cost=0), _user("ok"), step)
+    (session,) = file_of(path).sessions
+    assert (session.cost, session.input_tokens) == (None, 9)
 
 
 def test_a_replay_whose_picture_became_a_placeholder_is_a_replay(tmp_path: Path, events_of: EventsOf) -> None:

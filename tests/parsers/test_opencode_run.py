@@ -62,6 +62,12 @@ def test_the_sample_reads_line_by_line(samples: Path, events_of: EventsOf) -> No
     assert (events[2].context, events[2].input, events[2].cost) == (512, 500, 0.001)
 
 
+def test_inferred_compactions_are_said_to_be(samples: Path) -> None:
+    source = Source(samples / "parsers" / "opencode_run.jsonl")
+    assert list(read(source))
+    assert source.notes == ["3 compactions are inferred from the order of steps and errors"]
+
+
 def test_a_run_that_ends_well_has_no_compaction(tmp_path: Path, events_of: EventsOf) -> None:
     path = _write(tmp_path / "run.jsonl", [*_step("m1", "tool-calls", "hm"), *_step("m2", "stop", "done")])
     assert _told(events_of(path)) == [("reply", "tool"), ("reply", "done")]
