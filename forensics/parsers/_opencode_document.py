@@ -27,10 +27,10 @@ class Document(msgspec.Struct):
 
 
 class Piece(NamedTuple):
-    """One JSON object of the document: its bytes, their offset, the 1-based line it begins on."""
+    """One JSON object of the document: the offsets of its bytes, the 1-based line it begins on."""
 
-    data: bytes
     offset: int
+    end: int
     line: int
 
 
@@ -75,7 +75,7 @@ def pieces(data: bytes, start: int) -> Iterator[Piece | Trouble]:
     for raw in (document.info, *document.messages):
         text = bytes(raw)
         at = data.index(text, at)
-        yield Piece(text, at, lines.of(at))
+        yield Piece(at, at + len(text), lines.of(at))
         at += len(text)
 
 
@@ -86,7 +86,7 @@ def _walked(data: bytes, start: int, lines: Lines) -> Iterator[Piece | Trouble]:
     if end is None:
         yield Trouble(info, lines.of(info), f"the document ends inside the session's own record{_cut(data)}")
         return
-    yield Piece(data[info:end], info, lines.of(info))
+    yield Piece(info, end, lines.of(info))
     array = MESSAGES.search(data, end)
     if array is None:
         yield Trouble(end, lines.of(end), f"the document ends before its messages{_cut(data)}")
@@ -102,7 +102,7 @@ def _walked(data: bytes, start: int, lines: Lines) -> Iterator[Piece | Trouble]:
             return
         end = end_of(data, at) if data[at : at + 1] == b"{" else at
         if end is not None and end > at and _is_message(data[at:end]):
-            yield Piece(data[at:end], at, lines.of(at))
+            yield Piece(at, end, lines.of(at))
             at = end
             continue
         following = _PRETTY.search(data, at + 1)

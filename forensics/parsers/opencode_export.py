@@ -8,10 +8,16 @@ import msgspec
 from forensics.events import Event
 from forensics.parse import Head, Source, parser
 from forensics.parsers._opencode import Conversation, session_event
-from forensics.parsers._opencode_document import START, Trouble, end_of, pieces
+from forensics.parsers._opencode_document import START, Piece, Trouble, end_of, pieces
 from forensics.parsers._opencode_shapes import Info, Message, Part, Place, SessionInfo, decoded
 
+_WHEN = re.compile(rb'"created"\s*:\s*(\d{1,18})\b')
+_OWNER = re.compile(rb'"sessionID"\s*:\s*"([^"\\]{1,200})"')
 _SESSION = re.compile(rb'"id"\s*:\s*"ses')
+
+
+class _Key(msgspec.Struct):
+    info: Info
 
 
 class _Export(msgspec.Struct):
@@ -20,6 +26,7 @@ class _Export(msgspec.Struct):
 
 
 _INFO = msgspec.json.Decoder(SessionInfo)
+_KEY = msgspec.json.Decoder(_Key)
 _MESSAGE = msgspec.json.Decoder(_Export)
 
 
@@ -55,34 +62,40 @@ def opencode_export(source: Source) -> Iterator[Event]:
         return
     if before := data[: start.start()].strip(b"\xef\xbb\xbf\r\n\t "):
         source.notes.append(f"passed over before the document: {before[:80].decode(errors='replace')!r}")
-    found = pieces(data, start.start())
-    session = SessionInfo()
-    messages: list[Message] = []
-    first: int | None = None
-    for piece in found:
+    session: SessionInfo | None = None
+    line: int | None = None
+    messages: list[tuple[tuple[int, str], Piece]] = []
+    for piece in pieces(data, start.start()):
         if isinstance(piece, Trouble):
             source.reject(piece.line, piece.offset, piece.reason)
-        elif first is None:
-            first = piece.line
-            session = decoded(source, piece.data, _INFO, Place(piece.line, piece.offset, "session")) or session
+        elif session is None:
+            line = piece.line
+            place = Place(piece.line, piece.offset, "session")
+            session = decoded(source, data[piece.offset : piece.end], _INFO, place) or SessionInfo()
         else:
-            message = decoded(source, piece.data, _MESSAGE, Place(piece.line, piece.offset, "message"))
-            if message is not None:
-                messages.append(Message(message.info, message.parts, piece.line))
-    session.id = session.id or next((m.info.session_id for m in messages if m.info.session_id), None)
-    source.records += len(messages) + sum(len(message.parts) for message in messages)
-    yield from _told(source, session, first, messages, cut=bool(source.malformed))
-
-
-def _told(
-    source: Source, session: SessionInfo, line: int | None, messages: list[Message], *, cut: bool
-) -> Iterator[Event]:
-    """Yield a session's events, its messages sorted by time."""
+            messages.append((_order(data[piece.offset : piece.end]), piece))
+    messages.sort()
+    session = session or SessionInfo()
+    if session.id is None:
+        named = _OWNER.search(data)
+        session.id = named.group(1).decode(errors="replace") if named else "(unknown)"
     yield session_event(session, line)
     conversation = Conversation(session, source.unknown)
-    messages.sort(key=lambda message: message.order)
-    for message in messages:
-        yield from conversation.add(message)
-    yield from conversation.close(cut=cut)
+    for _, piece in messages:
+        place = Place(piece.line, piece.offset, "message")
+        message = decoded(source, data[piece.offset : piece.end], _MESSAGE, place)
+        if message is not None:
+            source.records += 1 + len(message.parts)
+            yield from conversation.add(Message(message.info, message.parts, piece.line))
+    yield from conversation.close(cut=bool(source.malformed))
     if note := conversation.spent.difference(session):
         source.notes.append(note)
+
+
+def _order(data: bytes) -> tuple[int, str]:
+    """Give what a message is sorted by, without decoding the rest of it."""
+    try:
+        return Message(_KEY.decode(data).info).order
+    except (msgspec.DecodeError, RecursionError):
+        found = _WHEN.search(data)
+        return int(found.group(1)) if found else 0, ""

@@ -130,6 +130,16 @@ def test_a_figure_of_an_unexpected_shape_costs_that_figure(tmp_path: Path) -> No
     assert [(event.cost, event.input) for event in events if event.kind == "reply"][:2] == [(0.01, 900), (0.002, None)]
 
 
+def test_a_document_whose_own_id_is_lost_takes_its_messages(tmp_path: Path) -> None:
+    document = _document()
+    document["info"]["id"] = 7
+    path = tmp_path / "odd.json"
+    path.write_text(
+        json.dumps(document, indent=2).replace('"id": 7', '"id": [7], "was": "ses_lost", "id": {"id": "ses"}')
+    )
+    assert {event.session for event in read(Source(path))} == {"ses_05e6a1000001greenhouse"}
+
+
 def test_text_after_the_document_is_listed(tmp_path: Path) -> None:
     path = tmp_path / "twice.json"
     path.write_text(SAMPLE.read_text(encoding="utf-8") + "Done.\n")
