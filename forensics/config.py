@@ -14,8 +14,6 @@ from forensics.summary import FailOn
 from forensics.times import instant
 
 PREFIX = "FORENSICS_"
-_RESERVED = frozenset({"expect"})
-"""Tables of [tool.forensics] that other commands read."""
 
 
 class UsageError(Exception):
@@ -30,7 +28,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 Settings = dict[str, Any]
-"""Settings by name (`min-severity`), only those that were given; `set` holds detector to option to value."""
+"""Settings by name (`min-severity`), only those that were given; `set` holds detector to option to value.
+
+`suppress` and `expect` are for some commands only: where it stands, and what stands there as it was read.
+"""
 
 
 def _boolean(value: Any) -> bool:
@@ -58,6 +59,12 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(one.strip() for one in parts if one.strip())
 
 
+def _path(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("give a file's name")
+    return value
+
+
 def _choice(*choices: str) -> Callable[[Any], str]:
     def chosen(value: Any) -> str:
         if value not in choices:
@@ -74,6 +81,7 @@ def _format(value: Any) -> str:
 
 
 KEYS: dict[str, Callable[[Any], Any]] = {
+    "baseline": _path,
     "cap": _natural,
     "color": _choice("auto", "always", "never"),
     "exit-zero": _boolean,
@@ -124,18 +132,39 @@ def _checked(table: Any, path: Path, detectors: Callable[[], Mapping[str, Detect
         raise UsageError(f"{path}: tool.forensics is not a table; write [tool.forensics]")
     found: Settings = {}
     for key, value in table.items():
-        if key in KEYS:
-            found[key] = read_key(key, value, f"{path}: {key}")
-        elif key in _RESERVED:
-            continue
+        place = f"{path}: {key}"
+        if key == "ignore":
+            found |= _ignored(value, place)
+        elif key == "expect":
+            found[key] = (place, value)
+        elif key in KEYS:
+            found[key] = read_key(key, value, place)
         elif isinstance(value, dict) and key in detectors():
             options = found.setdefault("set", {}).setdefault(key, {})
             for name, inner in value.items():
-                options[name] = option(detectors()[key], name, inner, f"{path}: {key}.{name}")
+                options[name] = option(detectors()[key], name, inner, f"{place}.{name}")
         else:
-            known = {*KEYS, *_RESERVED, *(detectors() if isinstance(value, dict) else ())}
+            known = {*KEYS, "expect", *(detectors() if isinstance(value, dict) else ())}
             raise UsageError(f"{path}: unknown key {key!r}; {nearest(key, known)}")
+    if "baseline" in found:
+        found["baseline"] = str(path.parent / found["baseline"])
     return found
+
+
+def _ignored(value: Any, place: str) -> Settings:
+    """Tell names of detectors not to run from suppressions: tables in a list, or by detector in a table."""
+    if isinstance(value, dict):
+        tables = [
+            {"detector": name, **one} if isinstance(one, dict) else one
+            for name, inner in value.items()
+            for one in (inner if isinstance(inner, list) else [inner])
+        ]
+        return {"suppress": (place, tables)}
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
+    rules = [one for one in parts if not isinstance(one, str)]
+    found: Settings = {"suppress": (place, rules)} if rules else {}
+    names = [one for one in parts if isinstance(one, str)]
+    return found | ({"ignore": read_key("ignore", ",".join(names), place)} if names else {})
 
 
 def from_environment(environment: Mapping[str, str], detectors: Callable[[], Mapping[str, Detector]]) -> Settings:

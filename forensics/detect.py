@@ -64,6 +64,8 @@ class Finding(msgspec.Struct, kw_only=True):
     severity: Severity
     confidence: Confidence
     state: State = "new"
+    reason: str | None = None
+    """Why a baseline or a suppression accepts it, in the user's words; of a worse one, what got worse."""
     agent: str
     file: str
     also: list[str] = []

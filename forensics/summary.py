@@ -1,14 +1,15 @@
 """Put the results of many files together: each finding and each session once, one verdict for line and exit code."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 import forensics
 from forensics.detect import SEVERITIES, Finding, Severity
 from forensics.merge import Merger
+from forensics.remark import Remark, failing
 from forensics.scan import Compactions, Input, Result, SessionTotals, Skipped
 from forensics.totals import Copies, Figures, totals
 
@@ -16,6 +17,8 @@ SCHEMA_VERSION = 1
 FailOn = Literal["error", "warning", "note", "never"]
 Status = Literal["clean", "findings", "failed", "internal-error", "nothing-recognised", "incomplete"]
 _HARMLESS = frozenset({"same", "excluded"})
+_COUNTING = frozenset({"new", "worse"})
+"""States of findings that can fail a run."""
 
 
 class Tool(msgspec.Struct, kw_only=True):
@@ -99,6 +102,8 @@ class Report(msgspec.Struct, kw_only=True):
     suppressed: list[Finding] = []
     detectors: list[str] = []
     """The detectors that ran."""
+    remarks: list[Remark] = []
+    """What a check says beyond the findings, sorted: those that fail first."""
 
 
 class Terms(msgspec.Struct, kw_only=True, frozen=True):
@@ -112,11 +117,24 @@ class Terms(msgspec.Struct, kw_only=True, frozen=True):
     strict: bool = False
 
 
+class Marked(NamedTuple):
+    """Findings with their states set, those that are suppressed, and what else there is to say."""
+
+    findings: list[Finding]
+    suppressed: list[Finding]
+    remarks: list[Remark]
+
+
+Mark = Callable[[list[Finding], list[SessionTotals]], Marked]
+"""Holds all findings and sessions, each once and before any filter, against a baseline, suppressions, expectations."""
+
+
 def summarise(
     results: Iterable[Result],
     skipped: Sequence[Skipped] = (),
     terms: Terms | None = None,
     detectors: Sequence[str] = (),
+    mark: Mark | None = None,
 ) -> Report:
     """Put the results together. Neither their order nor that of `skipped` matters."""
     terms = terms or Terms()
@@ -127,17 +145,20 @@ def summarise(
     merger = Merger(sessions, {one.path: one.parser for one in inputs})
     found, refuted = merger.merge([finding for one in kept for finding in one.findings])
     hidden = Hidden(by_other_file=len(refuted))
-    findings = sorted((one for one in found if _shown(one, terms, hidden)), key=order)
+    marked = mark(sorted(found, key=order), sessions) if mark else Marked(found, [], [])
+    remarks = sorted(marked.remarks, key=_remark_order)
+    findings = sorted((one for one in marked.findings if _shown(one, terms, hidden)), key=order)
     sessions = [one for one in sessions if _within(one.start, one.end, terms)]
     coverage = _coverage(inputs, passed)
     return Report(
         tool=Tool(),
         coverage=coverage,
-        summary=_summary(coverage, sessions, findings, hidden, terms),
+        summary=_summary(coverage, sessions, findings, hidden, verdict(coverage, findings, terms, remarks)),
         sessions=sessions,
         findings=findings,
-        suppressed=sorted(refuted, key=order),
+        suppressed=sorted([*refuted, *marked.suppressed], key=order),
         detectors=sorted(detectors),
+        remarks=remarks,
     )
 
 
@@ -146,6 +167,10 @@ def order(finding: Finding) -> tuple[int, str, int, str, str, int]:
     first = finding.lines[0] if finding.lines else 0
     rank = SEVERITIES.index(finding.severity)
     return rank, finding.file, first, finding.detector, finding.id, finding.start or 0
+
+
+def _remark_order(one: Remark) -> tuple[bool, str, str, str, str, str]:
+    return not one.fails, one.topic, one.file or "", one.name, one.session or "", one.message
 
 
 def without_companions(results: Iterable[Result]) -> list[Result]:
@@ -196,7 +221,7 @@ def _coverage(inputs: list[Input], skipped: list[Skipped]) -> Coverage:
 
 
 def _summary(
-    coverage: Coverage, sessions: list[SessionTotals], findings: list[Finding], hidden: Hidden, terms: Terms
+    coverage: Coverage, sessions: list[SessionTotals], findings: list[Finding], hidden: Hidden, result: Verdict
 ) -> Summary:
     figures, copies = totals(sessions, {one.path: one.parser for one in coverage.inputs})
     errors = {name.removeprefix("errors."): int(n) for name, n in figures.items() if name.startswith("errors.")}
@@ -206,7 +231,7 @@ def _summary(
         counts[one.severity] += 1
     by_severity = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
     return Summary(
-        result=verdict(coverage, by_severity, terms),
+        result=result,
         findings=len(findings),
         by_severity=by_severity,
         by_detector=dict(sorted(by_detector.items())),
@@ -242,9 +267,9 @@ def _whole(figures: Figures, name: str) -> int | None:
     return int(figures[name]) if name in figures else None
 
 
-def verdict(coverage: Coverage, by_severity: dict[Severity, int], terms: Terms) -> Verdict:
+def verdict(coverage: Coverage, findings: list[Finding], terms: Terms, remarks: Sequence[Remark] = ()) -> Verdict:
     """Decide how the run ended: the one place that exit codes and result lines come from."""
-    counts = counted(by_severity)
+    counts = counted(findings)
     read = f"read {_n(coverage.files, 'file')}, {_n(coverage.records, 'record')}"
     broken = sum(one.kind == "broken" for one in coverage.skipped)
     unread = sum(one.kind not in _HARMLESS for one in coverage.skipped)
@@ -253,23 +278,41 @@ def verdict(coverage: Coverage, by_severity: dict[Severity, int], terms: Terms) 
     if not coverage.files:
         looked = f"{_n(unread, 'input')} looked at, none recognised" if unread else "there are no files there"
         return Verdict(exit_code=3, status="nothing-recognised", reason=f"nothing was read: {looked}")
-    worst = [name for name in SEVERITIES if by_severity[name]]
-    fails = terms.fail_on != "never" and any(SEVERITIES.index(n) <= SEVERITIES.index(terms.fail_on) for n in worst)
-    if fails and not terms.exit_zero:
-        return Verdict(exit_code=1, status="failed", reason=f"{counts}; fails on {terms.fail_on} (--fail-on)")
+    why = _failures(findings, terms, remarks)
+    if why and not terms.exit_zero:
+        return Verdict(exit_code=1, status="failed", reason="; ".join((counts, *why)))
     gaps = [_n(unread, "input") + " not read"] if unread else []
     gaps += [_n(coverage.malformed, "malformed line")] if coverage.malformed else []
     if gaps and terms.strict:
         return Verdict(exit_code=4, status="incomplete", reason=f"incomplete (--strict): {', '.join(gaps)}; {counts}")
-    if worst:
-        return Verdict(exit_code=0, status="findings", reason=counts)
+    if findings or why:
+        return Verdict(exit_code=0, status="findings", reason="; ".join((counts, *failing(list(remarks)))))
     nothing = "nothing found" if coverage.records else "no records, so there was nothing to find"
     return Verdict(exit_code=0, status="clean", reason=f"{read}, {nothing}")
 
 
-def counted(by_severity: dict[Severity, int]) -> str:
-    """Say how many findings there are of each severity."""
-    parts = [_n(by_severity[name], name) for name in SEVERITIES if by_severity[name]]
+def _failures(findings: list[Finding], terms: Terms, remarks: Sequence[Remark]) -> list[str]:
+    """Say what fails the run: findings at or above `--fail-on`, measures that got worse, remarks that fail."""
+    why: list[str] = []
+    if terms.fail_on != "never":
+        least = SEVERITIES.index(terms.fail_on)
+        counting = [one for one in findings if one.state in _COUNTING]
+        if any(SEVERITIES.index(one.severity) <= least for one in counting):
+            why.append(f"fails on {terms.fail_on} (--fail-on)")
+        if worse := sum(one.state == "worse" for one in counting):
+            why.append(f"{_n(worse, 'finding')} worse than in the baseline")
+    return [*why, *failing(list(remarks))]
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """Say how many findings there are of each severity, those in the baseline apart."""
+    states: dict[str, int] = {}
+    for one in findings:
+        name = one.severity if one.state in _COUNTING else one.state
+        states[name] = states.get(name, 0) + 1
+    parts = [_n(states[name], name) for name in SEVERITIES if name in states]
+    if "baselined" in states:
+        parts = [*(parts or ["nothing new"]), f"{states['baselined']:,} in the baseline"]
     return ", ".join(parts) or "nothing found"
 
 

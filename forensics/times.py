@@ -36,3 +36,17 @@ def instant(value: Any, *, end: bool = False) -> int:
         raise ValueError("give a time as 2026-07-09 or 2026-07-09T10:00:00Z") from None
     aware = time if time.tzinfo else time.replace(tzinfo=UTC)
     return (aware - _EPOCH) // timedelta(milliseconds=1)
+
+
+def day(value: Any) -> str:
+    """Read a day, `2026-12-31`. Raises `ValueError` with words for the user."""
+    text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    if len(text) != len("2026-12-31"):
+        raise ValueError("give a day as 2026-12-31")
+    instant(text, end=True)
+    return text
+
+
+def expired(until: str | None, now: int) -> bool:
+    """Whether that day (UTC) is over at the time `now` (UTC milliseconds); never, where there is no day."""
+    return until is not None and now > instant(until, end=True)

@@ -71,8 +71,38 @@ def test_a_detectors_table_sets_its_options(project: Callable[[str], Path]) -> N
     }
 
 
-def test_a_table_of_another_command_is_left_to_it(project: Callable[[str], Path]) -> None:
-    assert from_file(project("[tool.forensics.expect]\nmax-manual-continues = 0\n"), known) == {}
+def test_a_table_of_another_command_is_left_to_it(project: Callable[[str], Path], tmp_path: Path) -> None:
+    place = f"{tmp_path / 'pyproject.toml'}: expect"
+    found = from_file(project("[tool.forensics.expect]\nmax-manual-continues = 0\n"), known)
+    assert found == {"expect": (place, {"max-manual-continues": 0})}
+
+
+RULE = {"detector": "no-summary", "reason": "known"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "rules"),
+    [
+        ('ignore = ["a", "b"]', ("a", "b"), None),
+        ('ignore = "a, b"', ("a", "b"), None),
+        ('ignore = ["a", { detector = "no-summary", reason = "known" }]', ("a",), [RULE]),
+        ('[[tool.forensics.ignore]]\ndetector = "no-summary"\nreason = "known"', None, [RULE]),
+        ('[tool.forensics.ignore.no-summary]\nreason = "known"', None, [RULE]),
+        ('[[tool.forensics.ignore.no-summary]]\nreason = "known"', None, [RULE]),
+        ("ignore = [5]", None, [5]),
+    ],
+)
+def test_names_to_ignore_and_suppressions_are_told_apart(
+    project: Callable[[str], Path], tmp_path: Path, text: str, names: tuple[str, ...] | None, rules: list[Any] | None
+) -> None:
+    found = from_file(project(f"[tool.forensics]\n{text}\n"), known)
+    assert found.get("ignore") == names
+    assert found.get("suppress") == (None if rules is None else (f"{tmp_path / 'pyproject.toml'}: ignore", rules))
+
+
+def test_a_baseline_is_looked_for_beside_the_configuration(project: Callable[[str], Path], tmp_path: Path) -> None:
+    found = from_file(project('[tool.forensics]\nbaseline = "ci/known.json"\n'), known)
+    assert found == {"baseline": str(tmp_path / "ci" / "known.json")}
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def test_the_names_are_those_that_were_promised(report: Report) -> None:
         "severity": "error",
         "confidence": "high",
         "state": "new",
+        "reason": None,
         "agent": "demo",
         "file": "logs/a.jsonl",
         "also": [],
