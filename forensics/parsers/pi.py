@@ -63,19 +63,16 @@ def pi(source: Source) -> Iterator[Event]:
     summary, as Atomic's `fresh` boundary, and in Atomic's diagnostic files beside the session, which are read too.
     """
     reader = Reader(source)
-    rows: Iterable[Event]
     if source.size <= HOLD_BYTES:
-        rows = list(reader.rows(held=True))
-        abandoned = reader.abandoned()
+        held = list(reader.rows(held=True))
+        rows, abandoned = iter(held), reader.abandoned()
     else:
         abandoned = _branches(source)
         rows = reader.rows(held=False)
     side_files = beside(source.path)
     if side_files:
         rows = _with_attempts(source, reader, rows, side_files)
-    if abandoned:
-        rows = _apart(reader, rows, abandoned)
-    yield from rows
+    return _apart(reader, rows, abandoned) if abandoned else rows
 
 
 def _branches(source: Source) -> dict[str, Branch]:
