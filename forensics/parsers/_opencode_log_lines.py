@@ -47,33 +47,34 @@ class Entry(NamedTuple):
 
 def entries(source: Source) -> Iterator[Entry]:
     """Yield the records of interest; a line that begins none is part of the one before it."""
-    for line, data in _logical(source):
+    for line, offset, data in _logical(source):
         text = data[:LIMIT].replace(b"\0", b"").decode(errors="replace")
         entry = _new(line, text) if text.startswith("timestamp=") else _old(line, text, data)
         if entry is None:
-            source.reject(line, 0, "torn log line")
+            source.reject(line, offset, "torn log line")
         elif entry.message:
             yield entry
 
 
-def _logical(source: Source) -> Iterator[tuple[int, bytes]]:
-    start: int | None = None
+def _logical(source: Source) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (line, byte offset, text) of each record that may be of interest."""
+    start: tuple[int, int] | None = None
     held: list[bytes] = []
     for first, offset, lines in source.chunks():
         at = offset
         for number, line in enumerate(lines, first):
             if line.startswith(HEADS):
                 if start is not None:
-                    yield start, b"\n".join(held)
+                    yield *start, b"\n".join(held)
                 source.records += 1
-                start, held = (number, [line.removesuffix(b"\r")]) if _wanted(line) else (None, [])
+                start, held = ((number, at), [line.removesuffix(b"\r")]) if _wanted(line) else (None, [])
             elif start is not None:
                 held.append(line.removesuffix(b"\r"))
             elif not source.records and line.strip():
                 source.reject(number, at, "before the first log line")
             at += len(line) + 1
     if start is not None:
-        yield start, b"\n".join(held)
+        yield *start, b"\n".join(held)
 
 
 def _wanted(line: bytes) -> bool:

@@ -91,6 +91,7 @@ def test_nul_bytes_torn_and_foreign_lines_cost_themselves(samples: Path, tmp_pat
     source = Source(path)
     events = list(read(source))
     assert [event.line for event in events if event.kind == "compact"] == [23, 29]
+    assert path.read_bytes()[source.malformed[1].offset :] == b"timestamp=2026 loop"
     assert [(one.line, one.reason) for one in source.malformed] == [
         (1, "before the first log line"),
         (35, "torn log line"),
