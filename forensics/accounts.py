@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 from forensics.environment import START
 from forensics.equivalence import Steps, first_difference
 from forensics.graphs import Path
-from forensics.replay import COMPACTS, SENDS, Signal, State
+from forensics.replay import COMPACTS, Signal, State
+from forensics.terms import ALLOWANCE_CAP, Known, after_prompt, allowance, fails
 from forensics.verdict import Scene, Verdict, ending, first_edge, scenes, words
-from forensics.walk import Graph, Move, Stepper
-
-ALLOWANCE_CAP = 1000
-"""Recoveries in a row after which an allowance counts as endless."""
+from forensics.walk import Graph, Move
 
 
 def fresh(graph: Graph) -> Verdict:
@@ -50,17 +48,13 @@ def _deed(one: Move) -> str:
 
 def accounted(graph: Graph) -> Verdict:
     """No attempt vanishes: a skipped continuation costs nothing, a failed attempt is announced and costs nothing."""
-    unsaid = {one for one in graph.moves if _fails(one.signal) and not one.announced}
+    unsaid = {one for one in graph.moves if fails(one.signal) and not one.announced}
     spent = [one for one in (_spent_by_skips(graph), _spent_by_failures(graph), _spent_after_compaction(graph)) if one]
     if unsaid:
         spent.append(first_edge(graph, lambda one: one in unsaid, ""))
     if not spent:
         return Verdict(True, {"violations": []}, "a skipped or failed attempt costs nothing and is told")
     return spent[0]._replace(figures={"violations": [one.reason for one in spent]})
-
-
-def _fails(signal: Signal) -> bool:
-    return signal.kind == "compacted" and signal.outcome in {"no-summary", "failed"}
 
 
 class _Attempt(NamedTuple):
@@ -76,13 +70,14 @@ def _spent(
     graph: Graph, tries: Iterable[_Attempt], what: str, measure: Callable[[State, Signal], int]
 ) -> Verdict | None:
     """Find the first attempt after which less is left of the allowance than before it."""
-    checked: set[tuple[State, Signal, State]] = set()
+    checked: set[tuple[int, Signal, int]] = set()
     for one in tries:
         move = graph.moves[graph.move[one.first]]
-        state, after = graph.pair(one.node)[0], graph.pair(one.end)[0]
-        if (state, move.signal, after) in checked:
+        key = graph.state_number(one.node), move.signal, graph.state_number(one.end)
+        if key in checked:
             continue
-        checked.add((state, move.signal, after))
+        checked.add(key)
+        state, after = graph.pair(one.node)[0], graph.pair(one.end)[0]
         reply = move.signal._replace(kind="reply")
         before, now = measure(state, reply), measure(after, reply)
         if now < before:
@@ -94,44 +89,52 @@ def _spent(
 
 def _spent_by_skips(graph: Graph) -> Verdict | None:
     """Look for a continuation that is skipped and yet spends the allowance of the next one."""
+    known: Known = {}
     return _spent(
         graph,
         _attempts(graph, frozenset({"continue"}), _skips),
         "a continuation that is skipped",
-        lambda state, reply: allowance(graph.step, state, reply),
+        lambda state, reply: allowance(graph.step, state, reply, known),
     )
 
 
 def _spent_after_compaction(graph: Graph) -> Verdict | None:
     """Look for one that is skipped after a compaction and spends the allowance of the next prompt."""
+    known: Known = {}
     return _spent(
         graph,
         _attempts(graph, COMPACTS, _skipped_after),
         "a continuation that is skipped once the compaction is made",
-        lambda state, reply: _after_prompt(graph.step, state, reply),
+        lambda state, reply: after_prompt(graph.step, state, reply, known),
     )
 
 
 def _spent_by_failures(graph: Graph) -> Verdict | None:
     """Look for a compaction that fails, ends the turn, and spends the allowance of the next prompt."""
+    known: Known = {}
     return _spent(
         graph,
         _attempts(graph, COMPACTS, _failures),
         "a compaction that fails",
-        lambda state, reply: _after_prompt(graph.step, state, reply),
+        lambda state, reply: after_prompt(graph.step, state, reply, known),
     )
 
 
 def _attempts(
     graph: Graph, actions: frozenset[str], ends: Callable[[Graph, int], Iterable[tuple[Path, int]]]
 ) -> Iterable[_Attempt]:
+    """Give every recovery begun by one of the actions, nearest first, with each of its ends."""
     far, _ = graph.reach
-    for node in sorted(range(graph.size), key=lambda one: (far[one], one)):
-        if graph.pair(node)[1].what == "compaction":
-            continue
+    begins = bytearray(one.action in actions and one.signal.stop is not None for one in graph.moves)
+    ended: dict[int, list[tuple[Path, int]]] = {}
+    for node in sorted(range(graph.size), key=far.__getitem__):
         for edge in range(graph.begin[node], graph.end[node]):
-            if graph.moves[graph.move[edge]].action in actions:
-                for tail, end in ends(graph, graph.target[edge]):
+            if begins[graph.move[edge]]:
+                target = graph.target[edge]
+                if target not in ended:
+                    nearest = {end: tail for tail, end in reversed(list(ends(graph, target)))}
+                    ended[target] = [(tail, end) for end, tail in nearest.items()]
+                for tail, end in ended[target]:
                     yield _Attempt(node, edge, tail, end)
 
 
@@ -142,10 +145,13 @@ def _skips(graph: Graph, node: int) -> Iterable[tuple[Path, int]]:
 
 
 def _skipped_after(graph: Graph, node: int) -> Iterable[tuple[Path, int]]:
+    sends: dict[int, int] = {}
     for edge in range(graph.begin[node], graph.end[node]):
         if graph.moves[graph.move[edge]].action == "continue":
-            for tail, end in _skips(graph, graph.target[edge]):
-                yield [edge, *tail], end
+            sends.setdefault(graph.target[edge], edge)
+    for target, edge in sends.items():
+        for tail, end in _skips(graph, target):
+            yield [edge, *tail], end
 
 
 def _failures(graph: Graph, start: int) -> Iterable[tuple[Path, int]]:
@@ -157,38 +163,13 @@ def _failures(graph: Graph, start: int) -> Iterable[tuple[Path, int]]:
         for edge in range(graph.begin[node], graph.end[node]):
             one = graph.moves[graph.move[edge]]
             other = graph.target[edge]
-            if not _fails(one.signal) or other in seen:
+            if not fails(one.signal) or other in seen:
                 continue
             seen.add(other)
             if one.then.what == "idle":
                 yield [*path, edge], other
             elif one.then.what == "compaction":
                 queue.append(([*path, edge], other))
-
-
-def _after_prompt(step: Stepper, state: State, reply: Signal) -> int:
-    """Count the recoveries that a new prompt may use against this failure."""
-    answer = step(state, Signal("prompt"))
-    while answer.action in COMPACTS:
-        answer = step(answer.state, Signal("compacted", outcome="summary", fits="yes"))
-    return 0 if answer.action in {"stop", "show-error"} else allowance(step, answer.state, reply)
-
-
-def allowance(step: Stepper, state: State, reply: Signal, cap: int = ALLOWANCE_CAP) -> int:
-    """Count how often in a row this failure is recovered from, where every compaction succeeds and each try fails."""
-    count = 0
-    seen: set[State] = set()
-    while count < cap and state not in seen:
-        seen.add(state)
-        answer = step(state, reply)
-        if answer.action in COMPACTS:
-            answer = step(answer.state, Signal("compacted", outcome="summary", fits="yes"))
-        elif answer.action == "wait":
-            answer = step(answer.state, Signal("elapsed"))
-        if answer.action not in SENDS:
-            return count
-        count, state = count + 1, answer.state
-    return cap
 
 
 def _count(number: int) -> str:

@@ -86,38 +86,52 @@ def inner(graph: Graph, allow: bytearray, component: Sequence[int], wanted: byte
     return found
 
 
-def heaviest(graph: Graph, allow: bytearray, weights: Sequence[int]) -> tuple[int, Path]:
-    """Give the greatest weight that a run can gather, and the run, where no allowed cycle has weight.
+def heaviest(
+    graph: Graph, allow: bytearray, component: Sequence[int], weights: Sequence[Sequence[int]]
+) -> tuple[list[int], Path]:
+    """Give the greatest sum of each weight that a run can gather, and a run with the greatest first one.
 
     A run is a way of allowed edges, and the edge before it that is not allowed (a prompt that begins a recovery
-    belongs to the turn it begins). One pass over the components, last first.
+    belongs to the turn it begins). No allowed cycle may have weight. One pass over the components, last first.
     """
-    component, count = components(graph, allow)
-    members: list[list[int]] = [[] for _ in range(count)]
-    for node in range(graph.size):
-        members[component[node]].append(node)
-    best, via = [0] * count, [-1] * count
-    top, first = 0, -1
+    order = sorted(range(graph.size), key=component.__getitem__)
+    tables = [[] for _ in weights]
+    for place, weight in enumerate(weights):
+        best, via = _best_runs(graph, allow, component, order, weight)
+        tables[place] = best, via
+    tops = [_top(graph, allow, component, weight, runs) for weight, runs in zip(weights, tables, strict=True)]
+    return [top for top, _ in tops], _unroll(graph, allow, component, tables[0][1], tops[0][1])
+
+
+def _best_runs(
+    graph: Graph, allow: bytearray, component: Sequence[int], order: list[int], weight: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    best, via = [0] * graph.size, [-1] * graph.size
     target, move, begin, end = graph.target, graph.move, graph.begin, graph.end
-    entries: list[int] = []
-    for home, nodes in enumerate(members):
-        for node in nodes:
-            for edge in range(begin[node], end[node]):
-                kind = move[edge]
-                if not allow[kind]:
-                    entries.append(edge)
-                    continue
+    for node in order:
+        home = component[node]
+        for edge in range(begin[node], end[node]):
+            kind = move[edge]
+            if allow[kind]:
                 other = component[target[edge]]
-                if other != home and weights[kind] + best[other] > best[home]:
-                    best[home], via[home] = weights[kind] + best[other], edge
-    for edge in sorted(entries, key=lambda one: graph.reach[0][graph.sources[one]]):
-        weight = weights[move[edge]] + best[component[target[edge]]]
-        if weight > top:
-            top, first = weight, edge
-    inside = max(best, default=0)
-    if inside > top:
-        top, first = inside, via[best.index(inside)]
-    return top, _unroll(graph, allow, component, via, first)
+                if other != home and weight[kind] + best[other] > best[home]:
+                    best[home], via[home] = weight[kind] + best[other], edge
+    return best, via
+
+
+def _top(
+    graph: Graph, allow: bytearray, component: Sequence[int], weight: Sequence[int], runs: tuple[list[int], list[int]]
+) -> tuple[int, int]:
+    best, via = runs
+    top = max(best, default=0)
+    first = via[best.index(top)] if top else -1
+    entering = bytearray(not ok and bool(weight[kind]) for kind, ok in enumerate(allow))
+    if not any(entering):
+        return top, first
+    for edge, kind in enumerate(graph.move[: graph.end[graph.size - 1]]):
+        if entering[kind] and weight[kind] + best[component[graph.target[edge]]] > top:
+            top, first = weight[kind] + best[component[graph.target[edge]]], edge
+    return top, first
 
 
 def _unroll(graph: Graph, allow: bytearray, component: Sequence[int], via: list[int], edge: int) -> Path:

@@ -5,23 +5,18 @@ or with a continuation, retry, replay or cut that answers a failure directly; wh
 the one that the compaction began.
 """
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable
-from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from forensics.accounts import accounted, fresh
-from forensics.environment import failed
 from forensics.graphs import Path, components, heaviest, inner, shortest_lasso
 from forensics.ratio import worst_ratio
-from forensics.replay import COMPACTS, SENDS, Signal
+from forensics.replay import Signal
+from forensics.terms import FRESH, PACE, Property, abandons, ledger, silent
 from forensics.verdict import Verdict, ending, first_edge, lasso_scenes, led, many, scenes, words
 from forensics.walk import Graph, Move
-
-Property = Literal["bounded", "paced", "hands-free", "loud", "fresh", "accounted", "contained"]
-
-PACE = Fraction(1, 3)
-"""At most one recovery for every three good replies, on any cycle that can last."""
 
 
 def bounded(graph: Graph) -> Verdict:
@@ -29,7 +24,8 @@ def bounded(graph: Graph) -> Verdict:
     moves = graph.moves
     allow = bytearray(not (one.progress or one.boundary) for one in moves)
     recovery = bytearray(one.recovery for one in moves)
-    loops = inner(graph, allow, components(graph, allow)[0], recovery)
+    component, _ = components(graph, allow)
+    loops = inner(graph, allow, component, recovery)
     across = _across_prompts(graph)
     if loops:
         lasso = shortest_lasso(graph, allow, loops)
@@ -37,8 +33,7 @@ def bounded(graph: Graph) -> Verdict:
         figures = {"cycle": _cost(cycle), "delay": any(one.delay for one in cycle), "across_prompts": across}
         pause = "with a delay" if figures["delay"] else "without delay"
         return Verdict(False, figures, f"{words(cycle)}, for ever, {pause}", scenes(graph, lasso.prefix, lasso.cycle))
-    runs = [heaviest(graph, allow, [one.weights[place] for one in moves]) for place in range(3)]
-    most, path = [weight for weight, _ in runs], runs[0][1]
+    most, path = heaviest(graph, allow, component, [[one.weights[place] for one in moves] for place in range(3)])
     figures = {"recoveries": most[0], "model_calls": most[1], "summaries": most[2], "across_prompts": across}
     reason = f"at most {many(most[0], 'recovery')}, {many(most[1], 'model call')}, {many(most[2], 'paid summary')}"
     return Verdict(True, figures, reason, scenes(graph, led(graph, path), ()))
@@ -75,31 +70,12 @@ def paced(graph: Graph) -> Verdict:
 
 def hands_free(graph: Graph) -> Verdict:
     """In the friendly environment no recoverable failure needs a person."""
-    return first_edge(graph, _abandons, "every failure is recovered without a person")
-
-
-def _abandons(one: Move) -> bool:
-    """Whether the turn ends here though its task was not done."""
-    if one.then.what != "idle":
-        return False
-    unfinished = one.signal.bad or one.signal.stop == "tool" or one.signal.kind in {"elapsed", "prompt"}
-    return unfinished or (one.signal.kind == "compacted" and (one.asked.waiting or failed(one.asked.last)))
+    return first_edge(graph, abandons, "every failure is recovered without a person")
 
 
 def loud(graph: Graph) -> Verdict:
     """No failed or cut reply and no failed compaction ends in silence."""
     return first_edge(graph, silent, "every end of a recovery is announced")
-
-
-def silent(one: Move) -> bool:
-    """Whether a recovery, or a failure that none follows, ends here without a word of the agent's own."""
-    if one.announced or one.action in COMPACTS | SENDS | {"wait"}:
-        return False
-    kind, outcome = one.signal.kind, one.signal.outcome
-    if kind == "compacted":
-        left = failed(one.asked.last) and not one.asked.told and one.then.what == "idle"
-        return outcome in {"no-summary", "failed"} or (left and outcome != "aborted")
-    return one.signal.bad or kind == "elapsed" or (kind == "prompt" and one.then.what == "idle")
 
 
 def contained(graph: Graph) -> Verdict:
@@ -115,52 +91,34 @@ def contained(graph: Graph) -> Verdict:
     )
 
 
-FRESH, FAILED, GIVEN_UP, MADE = range(4)
-
-
-def ledger(held: int, one: Move) -> tuple[int, bool]:
-    """Follow what is known of summaries since the last progress or prompt, and say whether this move is futile.
-
-    After a summary a second one is futile; after a failed one, one announced retry is not.
-    """
-    if one.boundary or one.progress:
-        held = FRESH
-    futile = one.signal.fits == "no" and (
-        one.action in SENDS - {"truncate"} or (one.action == "proceed" and one.then.what == "request")
-    )
-    if one.signal.kind == "compacted":
-        if one.signal.outcome == "summary":
-            held = MADE
-        elif one.signal.outcome in {"no-summary", "failed"}:
-            held = FAILED if held == FRESH else max(held, GIVEN_UP)
-    if one.action in COMPACTS:
-        futile = futile or held in {MADE, GIVEN_UP} or (held == FAILED and not one.announced)
-    return held, futile
-
-
 def _futile(graph: Graph) -> tuple[set[tuple[Signal, str]], Path]:
-    start = (graph.root, FRESH)
-    via: dict[tuple[int, int], tuple[int, tuple[int, int]]] = {start: (-1, start)}
-    queue = deque([start])
-    wrong: set[tuple[Signal, str]] = set()
-    first: tuple[int, tuple[int, int]] | None = None
+    """Walk the pairs of node and ledger, breadth first; give every kind of futile move, and a way to the first."""
+    rules = [[ledger(held, one) for one in graph.moves] for held in range(4)]
+    start = graph.root * 4 + FRESH
+    via = array("i", [-1]) * (graph.size * 4)
+    came = array("i", [-1]) * (graph.size * 4)
+    came[start] = start
+    queue, wrong, first = deque([start]), set(), (-1, -1)
+    begin, end, target, move = graph.begin, graph.end, graph.target, graph.move
     while queue:
         here = queue.popleft()
-        for edge in range(graph.begin[here[0]], graph.end[here[0]]):
-            one = graph.moves[graph.move[edge]]
-            held, futile = ledger(here[1], one)
+        node, rule = here >> 2, rules[here & 3]
+        for edge in range(begin[node], end[node]):
+            held, futile = rule[move[edge]]
             if futile:
-                wrong.add((one.signal, one.action))
-                first = first or (edge, here)
-            there = (graph.target[edge], held)
-            if there not in via:
-                via[there] = edge, here
+                wrong.add(move[edge])
+                first = (edge, here) if first[0] < 0 else first
+            there = target[edge] * 4 + held
+            if came[there] < 0:
+                came[there], via[there] = here, edge
                 queue.append(there)
     path: Path = []
-    while first is not None and first[0] >= 0:
-        path.append(first[0])
-        first = via[first[1]]
-    return wrong, path[::-1]
+    edge, here = first
+    while edge >= 0:
+        path.append(edge)
+        edge, here = via[here], came[here]
+    kinds = {(graph.moves[kind].signal, str(graph.moves[kind].action)) for kind in wrong}
+    return kinds, path[::-1]
 
 
 PROPERTIES: dict[Property, Callable[[Graph], Verdict]] = {

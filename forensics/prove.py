@@ -6,11 +6,12 @@ what a fix achieves for another failure, and judges seven properties on each wal
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-from forensics.environment import ASSUMPTIONS, CLASSES, FaultClass, World
-from forensics.properties import PROPERTIES, Property
-from forensics.replay import Policy, find, options_of, source_hash, stepper
+from forensics.environment import ASSUMPTIONS, CLASSES, Asked, FaultClass, World, answers
+from forensics.properties import PROPERTIES
+from forensics.replay import Action, Policy, find, options_of, source_file, source_hash, stepper
+from forensics.terms import Property
 from forensics.verdict import Verdict
 from forensics.walk import Graph, Stepper
 
@@ -110,13 +111,24 @@ def holds_under(
 
 def to_json(proofs: Iterable[Proof]) -> dict[str, Any]:
     """Give the proofs as one plain JSON value, which is also a certificate that `certificate.verify` checks."""
-    return {"schema_version": SCHEMA_VERSION, "policies": [_proof_json(one) for one in proofs]}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "alphabet": {"signals": alphabet(), "actions": list(get_args(Action))},
+        "policies": [_proof_json(one) for one in proofs],
+    }
+
+
+def alphabet() -> list[str]:
+    """Give every signal that the environment knows, in words; a certificate is of this alphabet."""
+    world = World(assume=frozenset({"restarts"}))
+    kinds = (Asked("idle"), Asked("wait"), Asked("compaction"), Asked("request", resumes=True))
+    return sorted({repr(signal) for asked in kinds for signal in answers(asked, world)})
 
 
 def _proof_json(proof: Proof) -> dict[str, Any]:
     return {
         "policy": proof.policy.name,
-        "source": {"module": proof.policy.module, "sha256": source_hash(proof.policy)},
+        "source": {"file": source_file(proof.policy), "sha256": source_hash(proof.policy)},
         "options": proof.options,
         "assumptions": list(proof.assumptions),
         "states": proof.states,

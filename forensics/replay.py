@@ -229,6 +229,13 @@ def load(path: Path) -> Policy:
     return found[0]
 
 
+def source_file(one: Policy) -> str:
+    """Give the file that defines the policy: within the package, or as the user's own path was given."""
+    path = sys.modules[one.module].__file__ or ""
+    inside = one.module.startswith("forensics.policies.")
+    return f"{one.module.replace('.', '/')}.py" if inside else path
+
+
 def source_hash(one: Policy) -> str:
     """Give the SHA-256 of the text that defines the policy: its module, and the helper modules it imports."""
     module = sys.modules[one.module]

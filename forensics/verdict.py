@@ -91,7 +91,7 @@ def _folded(said: list[str], longest: int = 3) -> Iterable[str]:
             yield said[at]
             at += 1
         else:
-            yield f"({block}) ×{times}" if size > 1 else f"{block} ×{times}"
+            yield f"{times} times ({block})"
             at += size * times
 
 

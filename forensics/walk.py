@@ -8,7 +8,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from forensics.environment import START, Asked, World, answers, boundary, calls, follow, recovers, summaries
 from forensics.replay import Action, Policy, Signal, State, Step
@@ -16,6 +16,10 @@ from forensics.replay import Action, Policy, Signal, State, Step
 Stepper = Callable[[State, Signal], Step]
 
 _SPREAD = 1 << 20
+"""More than there are things to ask for: a pair's number is `state * _SPREAD + asked`."""
+_SIGNALS = 1 << 10
+_ACTIONS: tuple[Action, ...] = get_args(Action)
+_ANSWERS = 2 * len(_ACTIONS)
 
 
 class TooManyStatesError(Exception):
@@ -73,10 +77,11 @@ class Graph:
         self._state_ids: dict[State, int] = {}
         self._asked_ids: dict[Asked, int] = {}
         self._node_ids: dict[int, int] = {}
-        self._signals: list[list[tuple[int, Signal]]] = []
+        self._signals: list[list[int]] = []
+        self._alphabet: list[Signal] = []
         self._signal_ids: dict[Signal, int] = {}
-        self._steps: dict[int, tuple[int, Action, bool]] = {}
-        self._moves: dict[tuple[int, int, Action, bool], tuple[int, int]] = {}
+        self._steps: dict[int, tuple[int, int]] = {}
+        self._moves: dict[int, tuple[int, int]] = {}
         self.root = self.node(policy.start, START)
         self._walk()
         self.size = len(self.keys)
@@ -89,6 +94,10 @@ class Graph:
         """Give the policy state and what was asked for."""
         state, asked = divmod(self.keys[node], _SPREAD)
         return self.states[state], self.asked[asked]
+
+    def state_number(self, node: int) -> int:
+        """Give the number of the node's policy state."""
+        return self.keys[node] // _SPREAD
 
     def edges(self, node: int) -> Iterator[tuple[Move, int]]:
         """Give the moves of a node and where each leads, expanding it first if need be."""
@@ -135,21 +144,21 @@ class Graph:
         state, asked = divmod(self.keys[node], _SPREAD)
         self.begin[node] = len(self.target)
         steps, moves, nodes = self._steps, self._moves, self._node_ids
-        target, move = self.target, self.move
-        for number, signal in self._signals[asked]:
-            known = steps.get(state << 10 | number)
+        to, by = self.target.append, self.move.append
+        row, column = state * _SIGNALS, asked * _SIGNALS
+        for number in self._signals[asked]:
+            known = steps.get(row + number)
             if known is None:
-                known = self._ask(state, number, signal)
-            after, action, announced = known
-            key = (asked, number, action, announced)
-            kind = moves.get(key)
+                known = self._ask(state, number)
+            after, answer = known
+            kind = moves.get((column + number) * _ANSWERS + answer)
             if kind is None:
-                kind = self._new_move(key, signal)
-            pair = after * _SPREAD + kind[1]
+                kind = self._new_move(asked, number, answer)
+            pair = after + kind[1]
             found = nodes.get(pair)
-            target.append(self._add(pair) if found is None else found)
-            move.append(kind[0])
-        self.end[node] = len(target)
+            to(self._add(pair) if found is None else found)
+            by(kind[0])
+        self.end[node] = len(self.target)
 
     def _walk(self) -> None:
         node = 0
@@ -162,18 +171,20 @@ class Graph:
                     "If the policy counts something, cap the counter; if it is this large, raise --max-states."
                 )
 
-    def _ask(self, state: int, number: int, signal: Signal) -> tuple[int, Action, bool]:
-        answer = self.step(self.states[state], signal)
-        known = self._state_id(answer.state), answer.action, bool(answer.announced)
-        self._steps[state << 10 | number] = known
+    def _ask(self, state: int, number: int) -> tuple[int, int]:
+        """Give the next state's first pair, and the answer's number."""
+        answer = self.step(self.states[state], self._alphabet[number])
+        code = _ACTIONS.index(answer.action) * 2 + bool(answer.announced)
+        known = self._state_id(answer.state) * _SPREAD, code
+        self._steps[state * _SIGNALS + number] = known
         return known
 
-    def _new_move(self, key: tuple[int, int, Action, bool], signal: Signal) -> tuple[int, int]:
-        asked = self.asked[key[0]]
-        then = follow(asked, signal, key[2], key[3], self.world)
+    def _new_move(self, asked: int, number: int, answer: int) -> tuple[int, int]:
+        action, announced, signal = _ACTIONS[answer // 2], bool(answer % 2), self._alphabet[number]
+        then = follow(self.asked[asked], signal, action, announced, self.world)
         kind = len(self.moves), self._asked_id(then)
-        self.moves.append(Move(asked, signal, key[2], key[3], then))
-        self._moves[key] = kind
+        self.moves.append(Move(self.asked[asked], signal, action, announced, then))
+        self._moves[(asked * _SIGNALS + number) * _ANSWERS + answer] = kind
         return kind
 
     def _state_id(self, state: State) -> int:
@@ -188,11 +199,15 @@ class Graph:
         if found is None:
             found = self._asked_ids[asked] = len(self.asked)
             self.asked.append(asked)
-            self._signals.append([(self._signal_id(signal), signal) for signal in answers(asked, self.world)])
+            self._signals.append([self._signal_id(signal) for signal in answers(asked, self.world)])
         return found
 
     def _signal_id(self, signal: Signal) -> int:
-        return self._signal_ids.setdefault(signal, len(self._signal_ids))
+        found = self._signal_ids.get(signal)
+        if found is None:
+            found = self._signal_ids[signal] = len(self._alphabet)
+            self._alphabet.append(signal)
+        return found
 
     def _node(self, state: int, asked: int) -> int:
         pair = state * _SPREAD + asked

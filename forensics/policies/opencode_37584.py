@@ -13,10 +13,11 @@ def opencode_37584(
     Any step that does not ask for a compaction resets the count, and so does a new prompt. The description leaves two
     things open, and they are options: whether the third overflow itself fails (two summaries paid) or only a fourth
     after three summaries, and whether steps that finished over the threshold count, as `any result other than compact`
-    suggests. Not counted either way: the marker set before a request. Source: the description (no code is public).
+    suggests. Not counted either way: the marker set before a request. A transient error is retried inside a step, so it
+    neither counts nor resets. Source: the description (no code is public).
     """
     after, action, announced = loop(state, signal)
-    if signal.kind != "reply":
+    if signal.kind != "reply" or action == "wait":
         return after, action, announced
     if action != "compact" or (signal.fault != "overflow" and not count_threshold):
         return after._replace(cycles=0), action, announced
