@@ -95,10 +95,7 @@ def heaviest(
     belongs to the turn it begins). No allowed cycle may have weight. One pass over the components, last first.
     """
     order = sorted(range(graph.size), key=component.__getitem__)
-    tables = [[] for _ in weights]
-    for place, weight in enumerate(weights):
-        best, via = _best_runs(graph, allow, component, order, weight)
-        tables[place] = best, via
+    tables = [_best_runs(graph, allow, component, order, weight) for weight in weights]
     tops = [_top(graph, allow, component, weight, runs) for weight, runs in zip(weights, tables, strict=True)]
     return [top for top, _ in tops], _unroll(graph, allow, component, tables[0][1], tops[0][1])
 
