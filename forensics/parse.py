@@ -8,7 +8,7 @@ import importlib
 import json
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -147,6 +147,7 @@ class Parser(NamedTuple):
     agent: str
     failures: Observable
     log: bool
+    hides: frozenset[str]
     recognises: Callable[[Head], bool]
     read: "Callable[[Source], Iterator[Event]]"
     page: str
@@ -160,6 +161,7 @@ def parser(
     *,
     failures: Observable,
     log: bool = False,
+    hides: Iterable[str] = (),
     json_lines: dict[str, object] | None = None,
     sqlite: dict[str, set[str]] | None = None,
     text: bytes | None = None,
@@ -168,10 +170,12 @@ def parser(
     """Register a parser for `agent`.
 
     `failures`: can the format show a failed compaction at all? `log`: the file is a process's log, so that figures
-    are told for the file rather than per session. It recognises a file when every condition given holds:
-    `json_lines` maps keys of the first JSON object to a value or a type; `sqlite` maps tables to columns they must
-    have; `text` is a regular expression searched in the first MiB of a file that does not begin with JSON lines;
-    `when` is a function of the `Head`.
+    are told for the file rather than per session. `hides` names the totals of a session that the format never shows
+    (`prompts`, `replies`, `errors`, `length_stops`, `aborted`, `manual_continues`): they are null instead of 0.
+
+    It recognises a file when every condition given holds: `json_lines` maps keys of the first JSON object to a value
+    or a type; `sqlite` maps tables to columns they must have; `text` is a regular expression searched in the first
+    MiB of a file that does not begin with JSON lines; `when` is a function of the `Head`.
     """
 
     def recognises(head: Head) -> bool:
@@ -184,7 +188,9 @@ def parser(
 
     def register(function: Callable[[Source], Iterator[Event]]) -> Callable[[Source], Iterator[Event]]:
         name = function.__name__.replace("_", "-")
-        REGISTRY[name] = Parser(name, agent, failures, log, recognises, function, function.__doc__ or "")
+        REGISTRY[name] = Parser(
+            name, agent, failures, log, frozenset(hides), recognises, function, function.__doc__ or ""
+        )
         return function
 
     return register

@@ -3,7 +3,7 @@
 `scan_file` takes and gives plain picklable values, so that any `concurrent.futures.Executor` can run it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -92,11 +92,11 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     active_from: int | None
     """The first time after the header: a file of one run may begin with the header of the whole session."""
     end: int | None
-    prompts: int
-    replies: int
-    errors: dict[str, int]
-    length_stops: int
-    aborted: int
+    prompts: int | None
+    replies: int | None
+    errors: dict[str, int] | None
+    length_stops: int | None
+    aborted: int | None
     compactions: Compactions
     manual_continues: int | None
     peak_context: int | None
@@ -155,7 +155,7 @@ def look(
     observable = source.failures or chosen.failures
     result = Result(
         input=input_of(source, chosen, agent=file.agent, sessions=len(file.sessions)),
-        sessions=[totals(session, findings, observable) for session in file.sessions],
+        sessions=[totals(session, findings, observable, chosen.hides) for session in file.sessions],
         findings=[finding for finding in findings if finding.detector in wanted],
     )
     return result, file
@@ -187,11 +187,20 @@ def _sqlite_log(path: Path) -> list[Path]:
     return [log] if log.is_file() else []
 
 
-def totals(session: Session, findings: list[Finding], observable: Observable = "yes") -> SessionTotals:
-    """Give a session's figures; continues and waiting come from the findings about it."""
+def totals(
+    session: Session, findings: list[Finding], observable: Observable = "yes", hides: Container[str] = ()
+) -> SessionTotals:
+    """Give a session's figures; continues and waiting come from the findings about it.
+
+    A figure of 0 that the format hides is unknown.
+    """
     continues = [f for f in findings if f.detector == _CONTINUES and f.session == session.id]
     waits = [w for f in continues if isinstance(w := f.measures.get("waiting_seconds"), (int, float))]
     peak = session.peak
+
+    def shown(name: str, figure: int) -> int | None:
+        return None if not figure and name in hides else figure
+
     return SessionTotals(
         session=session.id,
         agent=session.agent,
@@ -202,13 +211,13 @@ def totals(session: Session, findings: list[Finding], observable: Observable = "
         start=session.start,
         active_from=min((e.ts for e in session.events if e.ts is not None and e.kind != "session"), default=None),
         end=session.end,
-        prompts=session.prompts,
-        replies=session.replies,
-        errors=dict(sorted(session.errors.items())),
-        length_stops=session.length_stops,
-        aborted=session.aborted,
+        prompts=shown("prompts", session.prompts),
+        replies=shown("replies", session.replies),
+        errors=dict(sorted(session.errors.items())) if session.errors or "errors" not in hides else None,
+        length_stops=shown("length_stops", session.length_stops),
+        aborted=shown("aborted", session.aborted),
         compactions=_compactions(session, observable),
-        manual_continues=len(continues) if _CONTINUES in detectors() else None,
+        manual_continues=shown("manual_continues", len(continues)) if _CONTINUES in detectors() else None,
         peak_context=peak,
         cap=session.cap,
         cap_source=session.cap_source,

@@ -74,11 +74,11 @@ class Summary(msgspec.Struct, kw_only=True):
     copies: list[Copies]
     start: int | None
     end: int | None
-    prompts: int
-    replies: int
-    errors: dict[str, int]
-    length_stops: int
-    aborted: int
+    prompts: int | None
+    replies: int | None
+    errors: dict[str, int] | None
+    length_stops: int | None
+    aborted: int | None
     compactions: Compactions
     manual_continues: int | None
     peak_context: int | None
@@ -240,11 +240,13 @@ def _summary(
         copies=copies,
         start=min((one.start for one in sessions if one.start is not None), default=None),
         end=max((one.end for one in sessions if one.end is not None), default=None),
-        prompts=int(figures.get("prompts", 0)),
-        replies=int(figures.get("replies", 0)),
-        errors=dict(sorted(errors.items())),
-        length_stops=int(figures.get("length_stops", 0)),
-        aborted=int(figures.get("aborted", 0)),
+        prompts=_whole(figures, "prompts", empty=not sessions),
+        replies=_whole(figures, "replies", empty=not sessions),
+        errors=dict(sorted(errors.items()))
+        if errors or not sessions or any(one.errors is not None for one in sessions)
+        else None,
+        length_stops=_whole(figures, "length_stops", empty=not sessions),
+        aborted=_whole(figures, "aborted", empty=not sessions),
         compactions=_compactions(figures, empty=not sessions),
         manual_continues=_whole(figures, "manual_continues"),
         peak_context=max((one.peak_context for one in sessions if one.peak_context is not None), default=None),
@@ -263,8 +265,8 @@ def _compactions(figures: Figures, *, empty: bool) -> Compactions:
     return Compactions() if empty else Compactions(**found)  # type: ignore[arg-type]
 
 
-def _whole(figures: Figures, name: str) -> int | None:
-    return int(figures[name]) if name in figures else None
+def _whole(figures: Figures, name: str, *, empty: bool = False) -> int | None:
+    return int(figures[name]) if name in figures else 0 if empty else None
 
 
 def verdict(coverage: Coverage, findings: list[Finding], terms: Terms, remarks: Sequence[Remark] = ()) -> Verdict:

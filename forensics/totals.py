@@ -77,7 +77,7 @@ def _figures_of(copies: list[SessionTotals]) -> Figures:
 
 def _figures(one: SessionTotals) -> Figures:
     known: dict[str, float | None] = {name: getattr(one, name) for name in _SUMS}
-    known |= {f"errors.{fault}": count for fault, count in one.errors.items()}
+    known |= {f"errors.{fault}": count for fault, count in (one.errors or {}).items()}
     known |= {f"{_INNER}{name}": count for name, count in msgspec.structs.asdict(one.compactions).items()}
     return {name: figure for name, figure in known.items() if figure is not None}
 

@@ -21,7 +21,12 @@ def _recognised(head: Head) -> bool:
     return True
 
 
-@parser("atomic", failures="yes", when=_recognised)
+@parser(
+    "atomic",
+    failures="yes",
+    hides={"prompts", "replies", "errors", "length_stops", "aborted", "manual_continues"},
+    when=_recognised,
+)
 def atomic_diagnostic(source: Source) -> Iterator[Event]:
     """One failed planner request of an Atomic compaction (`<session>-compaction-diagnostic-<ms>-<id>.json`).
 

@@ -34,7 +34,7 @@ def _recognised(head: Head) -> bool:
     return is_file_log(head) or is_console_log(head)
 
 
-@parser("openclaw", failures="yes", log=True, when=_recognised)
+@parser("openclaw", failures="yes", log=True, hides={"prompts", "manual_continues"}, when=_recognised)
 def openclaw_log(source: Source) -> Iterator[Event]:
     """OpenClaw's log: its JSON lines under `/tmp/openclaw`, and the lines its gateway prints.
 

@@ -25,7 +25,9 @@ def _recognised(head: Head) -> bool:
     return len(new) * 2 > len(lines) - 2 > 0 or (bool(old) and OLD.match(lines[0]) is not None) or len(new) > 5
 
 
-@parser("opencode", failures="partly", when=_recognised)
+@parser(
+    "opencode", failures="partly", hides={"prompts", "length_stops", "aborted", "manual_continues"}, when=_recognised
+)
 def opencode_log(source: Source) -> Iterator[Event]:
     """Log of opencode, in both its formats (`log/*.log`, or what `--print-logs` writes to the error stream).
 

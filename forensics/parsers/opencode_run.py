@@ -23,7 +23,7 @@ def _recognised(head: Head) -> bool:
     )
 
 
-@parser("opencode", failures="partly", when=_recognised)
+@parser("opencode", failures="partly", hides={"prompts", "manual_continues"}, when=_recognised)
 def opencode_run(source: Source) -> Iterator[Event]:
     """Lines that `opencode run --format json` prints: the steps and errors of one prompt's run.
 

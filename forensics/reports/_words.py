@@ -148,10 +148,14 @@ def coverage_line(coverage: Coverage) -> str:
 def totals_line(report: Report) -> str:
     """Say what the sessions hold together."""
     total = report.summary
-    parts = [count(total.sessions, "session"), count(total.prompts, "prompt"), f"{count(total.replies, 'repl')}"]
-    parts[-1] = f"{total.replies:,} {'reply' if total.replies == 1 else 'replies'}"
-    if failed := sum(total.errors.values()):
-        parts.append(f"{count(failed, 'error')} ({', '.join(f'{n} {name}' for name, n in total.errors.items())})")
+    parts = [count(total.sessions, "session")]
+    if total.prompts is not None:
+        parts.append(count(total.prompts, "prompt"))
+    if total.replies is not None:
+        parts.append(f"{total.replies:,} {'reply' if total.replies == 1 else 'replies'}")
+    errors = total.errors or {}
+    if failed := sum(errors.values()):
+        parts.append(f"{count(failed, 'error')} ({', '.join(f'{n} {name}' for name, n in errors.items())})")
     if total.length_stops:
         parts.append(count(total.length_stops, "length stop"))
     if total.compactions.attempts:
