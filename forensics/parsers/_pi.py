@@ -83,7 +83,7 @@ _REFUSAL = re.compile(
     r"sorry\W+(?:but\W+)?i\s*(?:cannot|can.?t|am unable to|.m unable to)\s+(?:assist|help|comply|continue)",
     re.IGNORECASE,
 )
-STOPS: dict[str, Stop] = {
+STOPS: dict[str | None, Stop] = {
     "stop": "done",
     "toolUse": "tool",
     "length": "length",
@@ -165,18 +165,16 @@ def reply(message: Message, session: str, line: int | None, record: str | None, 
     except TypeError:  # a part is not told
         cached = _sum(usage.cache_read, usage.cache_write)
         context = _sum(fresh, cached, output)
-    total = usage.total_tokens or None
-    cost = usage.cost
+    total, cost = usage.total_tokens or None, usage.cost
     if not context:
         context = fresh = cached = output = None
-    stop = STOPS.get(message.stop_reason or "")
     event = Event(
         kind="reply",
         session=session,
         line=line,
         record=record,
         ts=ts,
-        stop=stop,
+        stop=STOPS.get(message.stop_reason),
         context=context,
         input=fresh,
         cached=cached,
@@ -190,13 +188,13 @@ def reply(message: Message, session: str, line: int | None, record: str | None, 
     if context:
         if usage.reasoning is not None:
             event.reasoning = usage.reasoning
-        if stop == "tool":
+        if event.stop == "tool":
             content = bytes(message.content)
             if content.endswith(_CALL_END) or _TOOL_CALL in content:
                 return event
-    if stop == "error":
+    if event.stop == "error":
         _failed(event, message.error_message)
-    elif stop == "aborted":
+    elif event.stop == "aborted":
         event.error = message.error_message
     _look_inside(event, message)
     return event

@@ -140,11 +140,12 @@ class Reader:
                     event.stop = "error"
                 if record is not None and self.header.agent is None:
                     self._look_at_details(message.details)
-            elif message.role == "assistant" and is_model_reply(message):
+            elif message.role == "assistant":
                 event = reply(message, self.session, line, record, ts)
-                self._last_reply = ts
-                if self._broken is not None:
-                    self._explained(event)
+                if event.context is None or message.provider == "openclaw" or self._broken is not None:
+                    event = self._odd(message, event)
+                if event.kind == "reply":
+                    self._last_reply = ts
             else:
                 event = self._message(
                     message, Event(kind="note", session=self.session, line=line, record=record, ts=ts)
@@ -206,24 +207,24 @@ class Reader:
         if any(key in start for key in _ATOMIC_DETAILS):
             self._is("atomic")
 
-    def _not_a_reply(self, message: Message, event: Event) -> Event:
-        self._is("openclaw")
-        event.model, event.api = message.model, message.api
-        event.text = f"not a model's reply ({message.model if message.api != 'cli' else 'cli notice'})"
-        return event
-
-    def _explained(self, event: Event) -> Event:
-        """Say why OpenClaw cut a reply off, where the record before it does: it was not the person."""
+    def _odd(self, message: Message, event: Event) -> Event:
+        """Tell rows that only look like a reply from replies, and why OpenClaw cut one off, where it says so before."""
+        if not is_model_reply(message):
+            self._is("openclaw")
+            text = f"not a model's reply ({message.model if message.api != 'cli' else 'cli notice'})"
+            note = Event(
+                kind="note", session=event.session, line=event.line, record=event.record, ts=event.ts, text=text
+            )
+            note.model, note.api = message.model, message.api
+            return note
         fault = classify(self._broken)
-        if event.stop == "aborted" and fault not in {"cancelled", "unknown"}:
-            event.error, event.fault = self._broken, fault
+        if event.stop == "aborted" and self._broken is not None and fault not in {"cancelled", "unknown"}:
+            event.error, event.fault = self._broken, fault  # it was not the person
         self._broken = None
         return event
 
     def _message(self, message: Message, event: Event) -> Event | None:
         role = message.role
-        if role == "assistant":
-            return self._not_a_reply(message, event)
         if role == "user":
             return self._prompt(event, message.content, message.provenance)
         if role == "bashExecution":

@@ -273,7 +273,7 @@ def test_a_lost_parent_does_not_split_the_session(tmp_path: Path, file_of: Calla
 def test_an_entry_that_openclaw_appended_outside_the_tree_stays_in_its_place(
     tmp_path: Path, file_of: Callable[[Path], File]
 ) -> None:
-    injected = _entry("x", None, 2, message=_answer(model="gateway-injected"))
+    injected = _entry("x", None, 2, message=_answer(model="gateway-injected", usage=None))
     del injected["parentId"]
     rows = [HEADER, _entry("a", None, 1, message=_user("x")), injected, _entry("b", "a", 3, message=_answer())]
     sessions = file_of(_write(tmp_path / "s.jsonl", rows)).sessions
