@@ -78,7 +78,8 @@ class Compactor:
         self.session = session
         self._cooldown = Cooldown(fresh=fresh)
         self._trigger: Trigger = "unknown"
-        self._turn = ""
+        self.turn = ""
+        """The turn of the last line."""
         self._start: Event | None = None
         self._held: list[Event] = []
         """The end that a later line may still overrule, and the rows after it."""
@@ -101,8 +102,8 @@ class Compactor:
 
     def take(self, stage: str, details: Details, line: int, ts: int | None) -> list[Event]:
         """Give the rows of a line; those that a later line may overrule are held back."""
-        rows = [] if stage in _FOLLOW and details.turnId == self._turn else self.flush()
-        self._turn = details.turnId
+        rows = [] if stage in _FOLLOW and details.turnId == self.turn else self.flush()
+        self.turn = details.turnId
         if stage == "full_compaction_started":
             rows.append(self._started(details, line, ts))
         elif stage in _NO_SUMMARY:

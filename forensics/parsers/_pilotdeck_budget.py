@@ -28,6 +28,12 @@ class Snapshot(msgspec.Struct, gc=False):
         """The context window in force."""
         return self.effectiveTotal if self.maxContextTokens is None else self.maxContextTokens
 
+    @property
+    def estimate(self) -> int | None:
+        """The agent's own estimate of the request that the provider counted, or of the present one."""
+        known = self.calibrationEstimatedInputTokens
+        return self.localEstimateTokens if known is None else known
+
     def columns(self) -> dict[str, Any]:
         """Give the event columns that a snapshot fills.
 
@@ -37,11 +43,10 @@ class Snapshot(msgspec.Struct, gc=False):
         """
         cap = self.cap
         total = self.calibrationActualInputTokens
-        estimate = self.calibrationEstimatedInputTokens
         return {
             "context": self.size,
             "cap": cap,
             "cap_source": None if cap is None else "recorded",
             "total": total,
-            "estimate": None if total is None else self.localEstimateTokens if estimate is None else estimate,
+            "estimate": None if total is None else self.estimate,
         }

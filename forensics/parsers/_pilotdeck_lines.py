@@ -7,34 +7,34 @@ write the same messages bare, or with a `[gateway] ` from `concurrently`.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
 
+from forensics.events import Event
 from forensics.parse import Source
+from forensics.parsers._pilotdeck_budget import Snapshot
 
 _BOM = b"\xef\xbb\xbf"
 _ANSI = rb"(?:\x1b\[[0-9;]*m)*"
 _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 _PREFIX = rb"%b(?:%b )?%b(?:\[(?:gateway|runtime-supervisor|restart-supervisor)\]%b )?" % (_ANSI, _ISO, _ANSI, _ANSI)
 _OWN = (
-    rb"\[(?:context|agent):auto-compact\] "
-    rb"|\[PilotDeck\] (?:transient|zeroUsage)Retry"
-    rb"|\[telemetry\] shutdown snapshot"
-    rb"|\[runtime\] stop failed"
-    rb"|\[AgentLoop\] Blocking "
-    rb"|\[openai-stream\] max_output_reached"
-    rb"|PilotDeck server listening"
-    rb"|exit(?:ed)? code="
-    rb"|spawn "
+    rb"\[(?:context:auto-compact\] |agent:auto-compact\] |PilotDeck\] (?:transient|zeroUsage)Retry"
+    rb"|telemetry\] shutdown snapshot|runtime\] stop failed|AgentLoop\] Blocking |openai-stream\] max_output_reached)"
+    rb"|PilotDeck server listening|exit(?:ed)? code=|spawn "
     rb"|(?:Desktop )?[Gg]ateway (?:exited|failed|operation failed)"
 )
 _STARTS = re.compile(rb"(?:%b(?:%b)|=== %b spawn gateway)" % (_PREFIX, _OWN, _ISO))
 _ANYWHERE = re.compile(rb"\n(?:%b(?:%b)|=== %b spawn gateway)" % (_PREFIX, _OWN, _ISO))
-# Where the host has put its prefix before every line, one literal leads to all that is wanted: twice as fast.
-_HOSTED = re.compile(rb"ateway(?:\] (?:%b)| (?:exited|failed|operation failed))" % _OWN)
+# Where the host has put its prefix before every line, its end leads to all that is wanted. A few letters of each
+# message are enough here, and twice as fast: what is found is looked at again.
+_HOSTED = re.compile(
+    rb"Z (?:\[gateway\] (?:\[(?:con|age|Pil|tel|run|Age|ope)|exit|spaw|PilotDeck s|[Gg]ateway |Desktop )|Gateway )"
+)
 _STAMPED = re.compile(_ISO + rb" ")
 _HEAD = re.compile(
     rb"%b(?:(%b) )?%b(?:\[(gateway|server|runtime-supervisor|restart-supervisor)\]%b )?" % (_ANSI, _ISO, _ANSI, _ANSI)
@@ -48,8 +48,16 @@ RECOGNISED = (
     rb"|Gateway exited code=|\[PilotDeck\] (?:transient|zeroUsage)Retry: )|^=== %b spawn gateway " % (_PREFIX, _ISO)
 )
 """What one line of a PilotDeck log begins with, whoever wrote it."""
-_HOSTED_BYTES = 64 << 10
-_LOOKS = 64
+_SKIP = b"[context:auto-compact] policy_skip "
+_STAMP = b"2026-01-01T00:00:00.000"
+"""What stands before a hit where the host has put its prefix."""
+_GATEWAY = b"Z [gateway] "
+_ISO_LENGTH = 24
+_LF = 10
+_BLOCK_BYTES = 110 << 10
+"""Small enough for the allocator to use the same memory again."""
+_HOSTED_BYTES = 32 << 10
+_LOOKS = 8
 _PIECES = 16
 
 
@@ -63,18 +71,34 @@ class Line(NamedTuple):
     message: bytes
 
 
-def lines(source: Source) -> Iterator[Line]:
-    """Yield the lines that say something, events cut across lines put together; counts `source.lines`."""
+class Check(msgspec.Struct, gc=False):
+    """The JSON of a `policy_skip`, the stage that comes before every request: most of what such a log says."""
+
+    sessionId: str = ""  # noqa: N815  (names of the format)
+    turnId: str = ""  # noqa: N815
+    snapshot: Snapshot | None = None
+
+
+Taker = Callable[[int, bytes | None, Check], Event | None]
+"""Makes the row of a check from line, time stamp and JSON; `None` asks for the whole line instead."""
+_CHECK = msgspec.json.Decoder(Check).decode
+
+
+def lines(source: Source, take: Taker) -> Iterator[Line | Event]:
+    """Yield the lines that say something, events cut across lines put together; counts `source.lines`.
+
+    A `policy_skip` that is clean and that `take` accepts comes as its row.
+    """
     number = 1
     rest = b""
-    for offset, block, last in _marked(source.blocks()):
+    for offset, block, last in _marked(source.blocks(_BLOCK_BYTES)):
         start = offset - len(rest) - 1 if rest else offset
         data = rest + b"\n" + block if rest else block
         if number == 1 and data.startswith(_BOM):
             source.notes.append("UTF-8 byte order mark skipped")
             data, start = data.removeprefix(_BOM), start + len(_BOM)
         scan = _Scan(source, data, start, number, last=last)
-        yield from scan.lines()
+        yield from scan.lines(take)
         number, rest = scan.number, scan.rest
     source.lines = number - 1
 
@@ -101,37 +125,56 @@ class _Scan:
         self._raw = data
         self._data = self._without_nuls(source, data) if b"\0" in data else data
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self, take: Taker) -> Iterator[Line | Event]:
         """Yield the block's lines that say something."""
-        data, at, end = self._data, 0, -1
-        for hit in self._hits():
-            if hit < end:
+        data = self._data
+        hosted = _hosted(data)
+        back, ahead = (len(_STAMP), len(_GATEWAY)) if hosted else (0, 0)
+        jump = ahead + len(_SKIP)
+        starts, find, count = data.startswith, data.find, data.count
+        number, at, end = self.number, 0, -1
+        for hit in self._hits(hosted=hosted):
+            place = hit.start()
+            place += data[place] == _LF
+            if place < end:
                 continue
-            start = data.rfind(b"\n", 0, hit) + 1
-            end = data.find(b"\n", hit)
-            end = len(data) if end < 0 else end
+            end = find(b"\n", place)
+            if end < 0:
+                end = len(data)
+            start = place - back
+            if starts(_SKIP, place + ahead) and (start == 0 or data[start - 1] == _LF):
+                payload = data[place + jump : end]
+                try:
+                    check = _CHECK(payload) if payload.isascii() else None
+                except msgspec.DecodeError:
+                    check = None
+                if check is not None:
+                    line = number + count(b"\n", at, start)
+                    row = take(line, data[start : start + _ISO_LENGTH] if hosted else None, check)
+                    if row is not None:
+                        number, at = line, start
+                        yield row
+                        continue
+            start = data.rfind(b"\n", 0, place) + 1
             stamp, process, message = _parts(data, start, end)
             if not _MESSAGE.match(message):
                 continue
-            self.number += data.count(b"\n", at, start)
+            number += count(b"\n", at, start)
             at = start
             if _DETAILED.match(message) and not _whole(message):
                 joined = self._joined(end, process, message)
                 if joined is None:
-                    self.rest = self._raw[self._place(start) - self._offset :]
+                    self.number, self.rest = number, self._raw[self._place(start) - self._offset :]
                     return
                 message = joined
-            yield Line(self.number, self._place(start), stamp, process, message)
-        self.number += data.count(b"\n", at) + 1
+            yield Line(number, self._place(start), stamp, process, message)
+        self.number = number + count(b"\n", at) + 1
 
-    def _hits(self) -> Iterator[int]:
-        data = self._data
-        if _hosted(data):
-            yield from (hit.start() for hit in _HOSTED.finditer(data))
-            return
-        if _STARTS.match(data):
-            yield 0
-        yield from (hit.start() + 1 for hit in _ANYWHERE.finditer(data))
+    def _hits(self, *, hosted: bool) -> Iterator[re.Match[bytes]]:
+        if hosted:
+            return _HOSTED.finditer(self._data)
+        first = _STARTS.match(self._data)
+        return chain((first,) if first else (), _ANYWHERE.finditer(self._data))
 
     def _joined(self, end: int, process: bytes | None, message: bytes) -> bytes | None:
         """Put the pieces of a cut event together; as it was when they do not fit, `None` when more data is needed."""
@@ -200,17 +243,17 @@ class Clock:
     """Read the host's time stamps: UTC milliseconds, `None` for a time that does not exist."""
 
     def __init__(self) -> None:
-        self._minute = b""
+        self._second = b""
         self._base: int | None = None
 
     def read(self, stamp: bytes | None) -> int | None:
         """Give the milliseconds of `2026-09-18T02:00:00.014Z`."""
         if stamp is None:
             return None
-        if stamp[:16] != self._minute:
-            self._minute = stamp[:16]
+        if stamp[:19] != self._second:
+            self._second = stamp[:19]
             try:
-                self._base = int(datetime.fromisoformat(self._minute.decode() + "Z").timestamp()) * 1000
+                self._base = int(datetime.fromisoformat(self._second.decode() + "Z").timestamp()) * 1000
             except ValueError:
                 self._base = None
-        return None if self._base is None else self._base + int(stamp[17:19]) * 1000 + int(stamp[20:23])
+        return None if self._base is None else self._base + int(stamp[20:23])

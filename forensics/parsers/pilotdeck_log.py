@@ -10,7 +10,7 @@ from forensics.events import Event
 from forensics.parse import Source, lenient, parser
 from forensics.parsers._pilotdeck_attempt import STAGES, Compactor, Details
 from forensics.parsers._pilotdeck_host import Host
-from forensics.parsers._pilotdeck_lines import RECOGNISED, Clock, Line, lines
+from forensics.parsers._pilotdeck_lines import RECOGNISED, Check, Clock, Line, lines
 from forensics.tolerant import salvage
 
 _DECODE = msgspec.json.Decoder(Details).decode
@@ -24,7 +24,13 @@ _NAMELESS = "(no session)"
 _TURNS = 1000
 
 
-@parser("pilotdeck", failures="yes", log=True, text=RECOGNISED)
+@parser(
+    "pilotdeck",
+    failures="yes",
+    log=True,
+    hides={"prompts", "replies", "errors", "length_stops", "aborted", "manual_continues"},
+    text=RECOGNISED,
+)
 def pilotdeck_log(source: Source) -> Iterator[Event]:
     """PilotDeck's `runtime.log`, or its gateway's output as a terminal shows it.
 
@@ -47,8 +53,12 @@ def pilotdeck_log(source: Source) -> Iterator[Event]:
     before August 2026 write no compaction lines: such a log shows no compaction, failed or not.
     """
     log = _Log(source)
-    for line in lines(source):
-        yield from log.rows(line)
+    for found in lines(source, log.check):
+        if isinstance(found, Event):
+            yield found
+        else:
+            yield from log.rows(found)
+    source.records += log.checks
     yield from log.close()
     if not log.compactors:
         source.failures = "no"
@@ -57,6 +67,7 @@ def pilotdeck_log(source: Source) -> Iterator[Event]:
 class _Log:
     def __init__(self, source: Source) -> None:
         self.compactors: dict[str, Compactor] = {}
+        self.checks = 0
         self._source = source
         self._clock = Clock()
         self._host = Host(self._clock)
@@ -66,7 +77,6 @@ class _Log:
         """Give the rows of a line."""
         found = _STAGE.match(line.message)
         if found is not None:
-            self._host.alive()
             yield from self._stage(line, found[1].decode(), line.message[found.end() :])
             return
         text = line.message.decode(errors="replace")
@@ -84,6 +94,28 @@ class _Log:
         if row is not None:
             yield row
 
+    def check(self, line: int, stamp: bytes | None, check: Check) -> Event | None:
+        """Give the row of a budget check that let the request through, where no other row depends on it."""
+        compactor = self.compactors.get(check.sessionId)
+        snapshot = check.snapshot
+        if compactor is None or compactor.holds or snapshot is None:
+            return None
+        self._host.alive()
+        self.checks += 1
+        compactor.turn = check.turnId
+        cap, total = snapshot.maxContextTokens, snapshot.calibrationActualInputTokens
+        return Event(
+            kind="budget",
+            session=compactor.session,
+            line=line,
+            ts=self._clock.read(stamp),
+            context=snapshot.tokens,
+            cap=cap,
+            cap_source=None if cap is None else "recorded",
+            total=total,
+            estimate=None if total is None else snapshot.estimate,
+        )
+
     def close(self) -> Iterator[Event]:
         """Give the rows held back at the end of the file."""
         for compactor in self.compactors.values():
@@ -94,26 +126,30 @@ class _Log:
             yield from compactor.restart()
 
     def _stage(self, line: Line, stage: str, payload: bytes) -> Iterator[Event]:
-        ts = self._clock.read(line.stamp)
         if stage not in STAGES:
             self._source.unknown[stage] += 1
         if not payload:
+            self._host.alive()
             self._source.records += 1
+            ts = self._clock.read(line.stamp)
             yield Event(kind="note", line=line.number, ts=ts, tool="gateway", text=f"{stage} without details")
             return
         details = self._details(line, stage, payload)
-        if details is None:
-            return
+        if details is not None:
+            yield from self._taken(stage, details, line)
+
+    def _taken(self, stage: str, details: Details, line: Line) -> Iterator[Event]:
+        self._host.alive()
         self._source.records += 1
         session = self._session(details)
         yield from self._compactor(session, line)
+        ts = self._clock.read(line.stamp)
         yield from self.compactors[session].take(stage, details, line.number, ts)
 
     def _details(self, line: Line, stage: str, payload: bytes) -> Details | None:
         try:
-            if payload.isascii() or payload.decode():
-                return _DECODE(payload)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return _decoded(payload)
+        except (msgspec.DecodeError, RecursionError):
             pass
         rescued = salvage(payload)
         details = lenient(_rounded(rescued.values[0]), Details) if rescued.values else None
@@ -145,6 +181,16 @@ class _Log:
                 ts=self._clock.read(line.stamp),
                 agent="pilotdeck",
             )
+
+
+def _decoded(payload: bytes) -> Details:
+    """Read the JSON behind a stage. msgspec passes over what it is not asked for: the bytes are looked at here."""
+    if not payload.isascii():
+        try:
+            payload.decode()
+        except UnicodeDecodeError as error:
+            raise msgspec.DecodeError("invalid UTF-8") from error
+    return _DECODE(payload)
 
 
 def _rounded(value: Any) -> Any:

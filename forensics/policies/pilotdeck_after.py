@@ -12,9 +12,9 @@ def pilotdeck_after(state: Deck, signal: Signal, *, max_output: int = COMPACT_MA
     """PilotDeck with the incident's fix: a larger summary budget, and the opt-out of reasoning honoured.
 
     The budget is the smaller of `max-output` and 0.4 of the context. Both make a summary likelier; neither changes a
-    step of what follows a failure, so this is `pilotdeck-head` again, and what that leaves unbounded stays unbounded:
-    only under `--assume summaries-succeed --assume compaction-shrinks` does a full context end. Source: the report
-    (incident 5), its two halves ported to head and run.
+    step of what follows a failure, so this is `pilotdeck-head` again, and what that leaves unbounded stays unbounded.
+    Summaries that succeed (`--assume summaries-succeed`) do not end a full context; they must shrink it as well
+    (`--assume compaction-shrinks`). Source: the report (incident 5), its two halves ported to head and run.
     """
     del max_output
     return deck(state, signal, emergency=True)

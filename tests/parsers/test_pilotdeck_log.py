@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import forensics.parsers._pilotdeck_lines
-import forensics.source
 from forensics.attempts import attempts
 from forensics.events import Event
 from forensics.parse import Head, Source, parsers, read, recognise
@@ -344,7 +343,7 @@ def test_how_the_file_falls_into_blocks_changes_nothing(block: int) -> None:
     path = Path(__file__).parent.parent.parent / "samples" / "parsers" / "pilotdeck_log.log"
     whole = _plain(path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forensics.source, "CHUNK_BYTES", block)
+        patch.setattr(forensics.parsers._pilotdeck_lines, "_BLOCK_BYTES", block)
         assert _plain(path) == whole
 
 
