@@ -17,7 +17,7 @@ _OWN = re.compile(r"service=(?:default|session|session\.\w+|llm|config|project|d
 
 
 def _recognised(head: Head) -> bool:
-    if _HEAD.search(head.near) is None:
+    if head.near.startswith(b'{"type"') or _HEAD.search(head.near) is None:
         return False
     lines = [line.decode(errors="replace").replace("\0", "") for line in head.near.split(b"\n", 50)[:50]]
     new = [line for line in lines if NEW.match(line)]
