@@ -91,19 +91,28 @@ class Pairs(NamedTuple):
     unused: list[Entry]
 
 
-def pair(findings: Iterable[Finding], entries: Iterable[Entry]) -> Pairs:
-    """Match findings with entries by fingerprint, in their orders."""
+def pair(findings: Sequence[Finding], entries: Iterable[Entry]) -> Pairs:
+    """Match findings with entries by fingerprint; where several share one, those of the same measures first."""
     waiting: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in sorted(entries, key=_order):
         waiting[entry.fingerprint].append(entry)
-    matched: list[tuple[Finding, Entry]] = []
-    new: list[Finding] = []
-    for one in findings:
-        if waiting[one.id]:
-            matched.append((one, waiting[one.id].pop(0)))
-        else:
-            new.append(one)
+    partner: dict[int, Entry] = {}
+    for most in (0, None):
+        for at, one in enumerate(findings):
+            left = waiting[one.id]
+            if at in partner or not left:
+                continue
+            cost, best = min((_distance(entry, one), place) for place, entry in enumerate(left))
+            if most is None or cost[1] <= most:
+                partner[at] = left.pop(best)
+    matched = [(one, partner[at]) for at, one in enumerate(findings) if at in partner]
+    new = [one for at, one in enumerate(findings) if at not in partner]
     return Pairs(matched, new, sorted((one for left in waiting.values() for one in left), key=_order))
+
+
+def _distance(entry: Entry, finding: Finding) -> tuple[int, int]:
+    moved = list(shifts(entry.measures, finding.measures))
+    return sum(one.change == "worse" for one in moved), len(moved)
 
 
 class Seen(NamedTuple):
@@ -113,8 +122,11 @@ class Seen(NamedTuple):
     sessions: Collection[str]
 
     def covers(self, entry: Entry) -> bool:
-        """Whether the entry's finding would have been found, had it still been there."""
-        return entry.detector in self.detectors and (entry.session is None or entry.session in self.sessions)
+        """Whether the entry's finding would have been found, had it still been there.
+
+        A finding about a host process carries no session, so nobody can say whether its file was read.
+        """
+        return entry.detector in self.detectors and entry.session in self.sessions
 
 
 def mark(findings: Sequence[Finding], baseline: Baseline, seen: Seen, now: int, accept: str) -> Marked:
@@ -154,7 +166,9 @@ def _shift(shift: Shift, entry: Entry, finding: Finding, accept: str) -> Remark:
 def _unused(entry: Entry, seen: Seen) -> Remark:
     if seen.covers(entry):
         return _remark(entry, "gone", f"{entry.detector}: no longer found; forensics baseline prune takes it out")
-    return _remark(entry, "unseen", f"{entry.detector}: its session or detector was not part of this run")
+    return _remark(
+        entry, "unseen", f"{entry.detector}: its file or detector was, as far as one can tell, not part of this run"
+    )
 
 
 def _remark(entry: Entry, change: Change, message: str, file: str | None = None) -> Remark:
@@ -168,3 +182,47 @@ def _remark(entry: Entry, change: Change, message: str, file: str | None = None)
         file=file,
         session=entry.session,
     )
+
+
+class Changed(NamedTuple):
+    """A baseline after a change, and what the change did, in words."""
+
+    baseline: Baseline
+    told: list[str]
+
+
+def updated(
+    old: Baseline, findings: Sequence[Finding], now: int, reason: str | None = None, expires: str | None = None
+) -> Changed:
+    """Take in new findings and the measures as they are; reasons and days stay, and nothing is taken out.
+
+    An entry whose day is over is given the new day `expires`, and stays as it is where there is none.
+    """
+    pairs = pair(findings, old.entries)
+    entries = [*pairs.unused, *(entry_of(one, reason, expires) for one in pairs.new)]
+    told = {"taken in": len(pairs.new), "with other measures": 0, "renewed": 0, "expired": 0, "not found now": 0}
+    told["not found now"] = len(pairs.unused)
+    for one, entry in pairs.matched:
+        over = expired(entry.expires, now)
+        if over and expires is None:
+            told["expired"] += 1
+            entries.append(entry)
+            continue
+        fresh = entry_of(one, reason if over and reason else entry.reason, expires if over else entry.expires)
+        told["renewed" if over else "with other measures"] += fresh.measures != entry.measures or over
+        entries.append(fresh)
+    return Changed(msgspec.structs.replace(old, entries=entries), [f"{n:,} {what}" for what, n in told.items() if n])
+
+
+def pruned(old: Baseline, findings: Sequence[Finding], seen: Seen, *, unread: bool = False) -> Changed:
+    """Take out the entries that match no finding; those of what was not read only with `unread`."""
+    gone = [one for one in pair(findings, old.entries).unused if unread or seen.covers(one)]
+    left = list(old.entries)
+    for one in gone:
+        left.remove(one)
+    return Changed(msgspec.structs.replace(old, entries=left), [f"{len(gone):,} taken out"])
+
+
+def empty() -> Baseline:
+    """Give a baseline that accepts nothing."""
+    return Baseline(version=VERSION, tool_version=forensics.__version__, entries=[])

@@ -441,7 +441,21 @@ def test_help_is_the_same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert help_pages() == first
-    assert list(first) == ["", "scan", "read", "list", "explain", "discover", "doctor", "schema"]
+    assert list(first) == [
+        "",
+        "scan",
+        "check",
+        "read",
+        "list",
+        "explain",
+        "discover",
+        "doctor",
+        "schema",
+        "baseline",
+        "baseline create",
+        "baseline update",
+        "baseline prune",
+    ]
     assert first["scan"].startswith("Usage: forensics scan [OPTIONS] PATH...\n\n  Find what went wrong")
     assert max(len(line) for page in first.values() for line in page.splitlines()) <= 100
     assert all(line == line.rstrip() for page in first.values() for line in page.splitlines())

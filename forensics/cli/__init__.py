@@ -8,8 +8,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import forensics
-from forensics.cli import _common
+from forensics.cli import _common, baseline
 from forensics.cli._help import Command, Group, page
+from forensics.cli.check import check
 from forensics.cli.discover import discover
 from forensics.cli.doctor import doctor
 from forensics.cli.explain import explain
@@ -30,6 +31,8 @@ app = typer.Typer(
     cls=Group,
 )
 app.command("scan", cls=Command)(scan)
+app.command("check", cls=Command)(check)
+app.add_typer(baseline.app, name="baseline")
 app.command("read", cls=Command)(read)
 app.command("list", cls=Command)(list_)
 app.command("explain", cls=Command)(explain)
@@ -103,7 +106,11 @@ def help_pages() -> dict[str, str]:
     """Render the help of each command (and of the program, under the empty name), the same on every machine."""
     command: Any = typer.main.get_command(app)
     pages = {"": page(command, "forensics") + "\n"}
-    return pages | {name: page(one, f"forensics {name}") + "\n" for name, one in command.commands.items()}
+    for name, one in command.commands.items():
+        pages[name] = page(one, f"forensics {name}") + "\n"
+        for inner, part in getattr(one, "commands", {}).items():
+            pages[f"{name} {inner}"] = page(part, f"forensics {name} {inner}") + "\n"
+    return pages
 
 
 __all__ = ["app", "help_pages", "main", "run"]

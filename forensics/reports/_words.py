@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from forensics.detect import Basis, Finding, Value
+from forensics.remark import Remark
 from forensics.summary import Coverage, Report
 from forensics.times import moment
 
@@ -89,7 +90,7 @@ def figure(name: str, value: Value) -> str:
         return f"{value:,.1f} {'h' if last == 'hours' else 'min'}"
     if last in {"cost", "dollars"}:
         return f"${value:,.2f}"
-    if last in {"rate", "share"}:
+    if {"rate", "share"} & set(name.split("_")):
         return f"{value:.0%}"
     if last == "ratio":
         return f"{value:,.2f} x"
@@ -199,3 +200,24 @@ def headline(finding: Finding) -> str:
     """Give a finding in one line of plain words, for formats that have one field for it."""
     told = "; ".join(measures(finding))
     return f"{finding.message} ({told})" if told else finding.message
+
+
+_TOPICS = {"ignore": "suppression"}
+_QUIET = frozenset({"held", "unseen"})
+
+
+def remark(one: Remark) -> str:
+    """Give a remark in one line: what it is about, how it stands, which."""
+    where = ", ".join(part for part in (one.file, f"session {one.session}" if one.session else None) if part)
+    name = "" if one.topic == "baseline" else f" {one.name}"
+    return f"{_TOPICS.get(one.topic, one.topic)}{name}, {one.change}: {one.message}" + (f" ({where})" if where else "")
+
+
+def telling(remarks: Iterable[Remark]) -> list[Remark]:
+    """Leave out the remarks that say no more than that all is well, or was not looked at."""
+    return [one for one in remarks if one.fails or one.change not in _QUIET]
+
+
+def accepting(remarks: Iterable[Remark]) -> list[str]:
+    """Give the commands that accept what a check found, each once."""
+    return list(dict.fromkeys(one.accept for one in remarks if one.accept))

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from forensics.detect import Finding
+from forensics.remark import Remark
 from forensics.reports import Style
-from forensics.reports._words import headline, places
+from forensics.reports._words import headline, places, remark
 from forensics.safe import xml
 from forensics.scan import Input, SessionTotals, Skipped
 from forensics.summary import Report
@@ -14,7 +15,11 @@ from forensics.times import iso
 
 
 def render(report: Report, _style: Style) -> str:
-    """Write the suites. A finding is a failure, an unreadable input an error, an unrecognised one is skipped."""
+    """Write the suites. A finding is a failure, an unreadable input an error, an unrecognised one is skipped.
+
+    What a check says beyond the findings has a suite of its own: what fails is a failure, what cannot be judged an
+    error, what holds a pass.
+    """
     root = Element("testsuites", name="forensics")
     sessions: defaultdict[str, list[SessionTotals]] = defaultdict(list)
     for session in report.sessions:
@@ -26,6 +31,7 @@ def render(report: Report, _style: Style) -> str:
         _suite(root, one, report.detectors, sessions[one.path], findings[one.path])
     for skipped in report.coverage.skipped:
         _unread(root, skipped)
+    _remarks(root, report.remarks)
     _count(root, list(root))
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
@@ -71,6 +77,22 @@ def _unread(root: Element, skipped: Skipped) -> None:
     case = SubElement(suite, "testcase", classname="forensics.input", name="read", file=xml(skipped.path))
     tag = "skipped" if skipped.kind == "unrecognised" else "error"
     SubElement(case, tag, message=xml(skipped.reason), type=skipped.kind)
+    _count(suite, [suite])
+
+
+def _remarks(root: Element, remarks: list[Remark]) -> None:
+    shown = [one for one in remarks if one.fails or one.change == "held"]
+    if not shown:
+        return
+    suite = SubElement(root, "testsuite", name="forensics check", time="0.000")
+    for one in shown:
+        name = " ".join(part for part in (one.name, one.file, one.session) if part)
+        case = SubElement(suite, "testcase", classname=f"forensics.{one.topic}", name=xml(name))
+        if one.file:
+            case.set("file", xml(one.file))
+        if one.fails:
+            tag = "error" if one.change == "unjudged" else "failure"
+            SubElement(case, tag, type=one.change, message=xml(remark(one))).text = xml(one.accept or "")
     _count(suite, [suite])
 
 

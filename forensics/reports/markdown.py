@@ -4,14 +4,26 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from forensics.detect import SEVERITIES, Finding
+from forensics.remark import Remark
 from forensics.reports import Style
-from forensics.reports._words import blind_spots, coverage_line, measures, places, span, totals_line
+from forensics.reports._words import (
+    accepting,
+    blind_spots,
+    coverage_line,
+    measures,
+    places,
+    remark,
+    span,
+    telling,
+    totals_line,
+)
 from forensics.safe import markdown
 from forensics.summary import Report
 
 MOST = 65_000
 """Characters that GitHub takes in one comment are 65,536."""
 _ROOM = 300
+MOST_REMARKS = 50
 
 
 def render(report: Report, _style: Style) -> str:
@@ -47,6 +59,19 @@ def _head(report: Report) -> Iterator[str]:
         yield "| detector | errors | warnings | notes |\n| --- | --: | --: | --: |\n"
         for name, counts in report.summary.by_detector.items():
             yield f"| {markdown(name)} | {' | '.join(f'{counts[severity]:,}' for severity in SEVERITIES)} |\n"
+    yield from _remarks(telling(report.remarks))
+
+
+def _remarks(remarks: list[Remark]) -> Iterator[str]:
+    if remarks:
+        yield "\n## Check\n\n"
+        yield "".join(
+            f"- {'**fails**: ' if one.fails else ''}{markdown(remark(one))}\n" for one in remarks[:MOST_REMARKS]
+        )
+        if len(remarks) > MOST_REMARKS:
+            yield f"- and {len(remarks) - MOST_REMARKS:,} more\n"
+    for command in accepting(remarks)[:MOST_REMARKS]:
+        yield f"\nTo accept this: <code>{markdown(command)}</code>\n"
 
 
 def _sentence(text: str) -> str:

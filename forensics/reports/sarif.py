@@ -1,5 +1,6 @@
 """SARIF 2.1.0 for code scanning: written as plain dictionaries, without text of the transcript."""
 
+import hashlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -7,8 +8,9 @@ from urllib.parse import quote
 
 import forensics
 from forensics.detect import Detector, Finding, Severity, detectors
+from forensics.remark import Remark
 from forensics.reports import Style
-from forensics.reports._words import headline, ranges
+from forensics.reports._words import headline, ranges, remark, telling
 from forensics.reports.json import encode
 from forensics.safe import markdown, plain
 from forensics.scan import Input, Skipped
@@ -21,13 +23,19 @@ MOST_RESULTS = 5000
 """GitHub's limit for one run; the worst are kept."""
 MOST_STEPS = 60
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "note"}
+_CHECKS = {
+    "check-lock": "A recording departs from the lock beside it: what it holds, or how bad it is, has changed.",
+    "check-expectation": "An expectation of the configuration does not hold, or cannot be judged.",
+    "check-mutation": "A change to a recording that the lock beside it does not notice.",
+}
 _BASELINE = {"new": "new", "baselined": "unchanged", "suppressed": "unchanged", "worse": "updated"}
 
 
 def render(report: Report, _style: Style) -> str:
     """Write one run: a rule per detector, a result per finding, a notification per thing that was not read."""
     shown = report.findings[:MOST_RESULTS]
-    rules = sorted({*report.detectors, *(one.detector for one in shown)})
+    checks = [one for one in report.remarks if one.fails and one.file][: MOST_RESULTS - len(shown)]
+    rules = sorted({*report.detectors, *(one.detector for one in shown), *(f"check-{one.topic}" for one in checks)})
     index = {name: at for at, name in enumerate(rules)}
     driver = {
         "name": "forensics",
@@ -39,13 +47,16 @@ def render(report: Report, _style: Style) -> str:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(report)],
-        "results": [_result(one, index[one.detector]) for one in shown],
+        "results": [
+            *(_result(one, index[one.detector]) for one in shown),
+            *(_check(one, index[f"check-{one.topic}"]) for one in checks),
+        ],
     }
     return encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
 def _rule(name: str, one: Detector | None) -> dict[str, Any]:
-    page = one.page if one else name
+    page = one.page if one else _CHECKS.get(name, name)
     first = page.split("\n\n", maxsplit=1)[0].replace("\n", " ")
     return {
         "id": name,
@@ -53,7 +64,7 @@ def _rule(name: str, one: Detector | None) -> dict[str, Any]:
         "shortDescription": {"text": first},
         "fullDescription": {"text": page},
         "help": {"text": page, "markdown": "\n\n".join(markdown(part) for part in page.split("\n\n"))},
-        "defaultConfiguration": {"level": _LEVELS[one.severity if one else "warning"]},
+        "defaultConfiguration": {"level": _LEVELS[one.severity if one else "error"]},
     }
 
 
@@ -76,6 +87,21 @@ def _result(one: Finding, rule: int) -> dict[str, Any]:
     if one.state == "suppressed":
         result["suppressions"] = [{"kind": "external"}]
     return result
+
+
+def _check(one: Remark, rule: int) -> dict[str, Any]:
+    """Write a remark about a file; those about no file are notified alone, because code scanning wants a place."""
+    key = "\0".join((one.topic, one.name, one.file or "", one.session or ""))
+    return {
+        "ruleId": f"check-{one.topic}",
+        "ruleIndex": rule,
+        "level": "error",
+        "kind": "fail",
+        "message": {"text": plain(remark(one))},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri(one.file or "")}}}],
+        "partialFingerprints": {"forensics/v1": hashlib.sha256(key.encode(errors="replace")).hexdigest()[:16]},
+        "baselineState": "new",
+    }
 
 
 def _steps(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -128,6 +154,7 @@ def _properties(one: Finding) -> dict[str, Any]:
 def _invocation(report: Report) -> dict[str, Any]:
     result = report.summary.result
     notices = [*map(_skipped, report.coverage.skipped), *_malformed(report.coverage.inputs)]
+    notices += [_told(one) for one in telling(report.remarks)]
     if len(report.findings) > MOST_RESULTS:
         left = len(report.findings) - MOST_RESULTS
         notices.append(_notice("note", f"{left} further findings of the least severity are left out of this file"))
@@ -137,6 +164,10 @@ def _invocation(report: Report) -> dict[str, Any]:
         "exitCodeDescription": plain(result.reason),
         "toolExecutionNotifications": notices,
     }
+
+
+def _told(one: Remark) -> dict[str, Any]:
+    return _notice("error" if one.fails else "note", remark(one), one.file)
 
 
 def _skipped(one: Skipped) -> dict[str, Any]:

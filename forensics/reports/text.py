@@ -11,13 +11,16 @@ from rich.text import Text
 from forensics.detect import SEVERITIES, Basis, Finding, Severity
 from forensics.reports import Style
 from forensics.reports._words import (
+    accepting,
     blind_spots,
     count,
     coverage_line,
     measures,
     places,
+    remark,
     span,
     sparkline,
+    telling,
     totals_line,
 )
 from forensics.safe import plain
@@ -27,6 +30,7 @@ from forensics.summary import Report
 MOST_SESSIONS = 12
 MOST_ALIKE = 6
 MOST_SKIPPED = 5
+MOST_REMARKS = 20
 MOST_MEASURES = 8
 _ROOM_FOR_LINES = 24
 MARKS: dict[Basis, str] = {"derived": "*", "inferred": " ~", "simulated": " ^"}
@@ -50,10 +54,11 @@ def render(report: Report, style: Style) -> str:
     if report.summary.by_detector:
         console.print(_detectors(report, style))
     _sessions(console, report, style)
+    _remarks(console, report, style)
     _hidden(console, report)
     result = report.summary.result
     color = "red" if result.exit_code else "green" if result.status == "clean" else "bold"
-    console.print(_text(f"{result.reason} (exit {result.exit_code})", color))
+    console.print(_text(f"{result.reason} (exit {result.exit_code})", color), soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
@@ -191,6 +196,14 @@ def _indented(console: Console, parts: Iterable[str], color: str, by: int) -> No
     lines = _text(words, color).wrap(console, max(console.width - by, 20))
     for line in lines:
         console.print(Text(" " * by) + line)
+
+
+def _remarks(console: Console, report: Report, style: Style) -> None:
+    shown = report.remarks if style.verbose else telling(report.remarks)
+    for fails, color in ((True, "bold red"), (False, "dim")):
+        _cut(console, [remark(one) for one in shown if one.fails is fails], MOST_REMARKS, style, color)
+    for command in accepting(shown):
+        console.print(_text(f"to accept this: {command}"), soft_wrap=True)
 
 
 def _hidden(console: Console, report: Report) -> None:

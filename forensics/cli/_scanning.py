@@ -1,0 +1,111 @@
+"""From paths and settings to a report on the screen and in files: what `scan` and `check` have in common."""
+
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from forensics.cli import _common
+from forensics.cli._run import scan_all
+from forensics.config import Settings, UsageError, chosen, nearest
+from forensics.detect import detectors
+from forensics.inputs import Found, NoSuchInput, expand
+from forensics.redact import redacted
+from forensics.reports import SHARED, Style, formats, render
+from forensics.scan import Options, Result, Skipped
+from forensics.summary import Report, Terms
+
+
+class Output(NamedTuple):
+    """A report to write: its format, and the file (`None`: standard output)."""
+
+    format: str
+    path: Path | None
+
+
+class Gathered(NamedTuple):
+    """What was read: the files, their results, what was passed over, and how it was asked for."""
+
+    files: list[Found]
+    results: list[Result]
+    skipped: list[Skipped]
+    options: Options
+
+
+def outputs_of(given: Sequence[str], format_: str | None) -> list[Output]:
+    """Read the `FORMAT=PATH` words. Raises `UsageError`."""
+    found: list[Output] = []
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals or not path:
+            raise UsageError(f"--output: {one!r} is not FORMAT=PATH; for example json=report.json")
+        if name not in formats():
+            raise UsageError(f"--output: unknown format {name!r}; {nearest(name, formats())}")
+        if path != "-" and not Path(path).absolute().parent.is_dir():
+            raise UsageError(f"--output: {path}: there is no such folder; make it first")
+        if path != "-" and Path(path).is_dir():
+            raise UsageError(f"--output: {path}: is a folder; give a file's name")
+        found.append(Output(name, None if path == "-" else Path(path)))
+    to_screen = [one for one in found if one.path is None]
+    if len(to_screen) > 1 or (to_screen and format_):
+        raise UsageError("--output: only one report can go to standard output; give the others a file")
+    return found
+
+
+def gather(paths: Sequence[str], asked: Settings, without: Iterable[Path] = ()) -> Gathered:
+    """Read what the paths name; the files `without` (this run's own) are passed over. Raises `UsageError`."""
+    names = chosen(asked.get("select"), asked.get("ignore"), detectors())
+    with _common.spool(paths) as folder:
+        try:
+            inputs = expand(paths, folder, _common.stdin(), without=list(without))
+        except NoSuchInput as error:
+            raise UsageError(str(error)) from error
+        options = Options(
+            detectors=tuple(names), options=asked["set"], cap=asked.get("cap"), now=asked.get("now", _now())
+        )
+        quiet, verbose = bool(asked.get("quiet")), bool(asked.get("verbose"))
+        results = scan_all(inputs.files, options, asked.get("jobs"), quiet=quiet, verbose=verbose)
+    return Gathered(inputs.files, results, inputs.skipped, options)
+
+
+def _now() -> int:
+    return round(time.time() * 1000)
+
+
+def terms_of(asked: Settings) -> Terms:
+    """Give what the user asks of the findings."""
+    return Terms(**{key: asked[name] for key in Terms.__struct_fields__ if (name := key.replace("_", "-")) in asked})
+
+
+def publish(report: Report, asked: Settings, outputs: list[Output]) -> None:
+    """Write the report to the files and to standard output. Raises `UsageError`."""
+    clean: Report | None = None
+    on_screen = next((one.format for one in outputs if one.path is None), asked.get("format", "table"))
+    for name, path in [*((one.format, one.path) for one in outputs if one.path), (on_screen, None)]:
+        hide = asked.get("redact", name in SHARED)
+        if hide and clean is None:
+            clean = redacted(report, Path.cwd().as_posix())
+        shown = clean if hide and clean is not None else report
+        verbose = bool(asked.get("verbose"))
+        if path is not None:
+            _save(path, render(name, shown, Style(verbose=verbose)))
+            continue
+        style = Style(
+            width=_common.width_of(sys.stdout),
+            color=_common.color_wanted(asked.get("color"), sys.stdout),
+            verbose=verbose,
+            ascii=not _common.encodes("▁█│─", sys.stdout),
+        )
+        text = render(name, shown, style)
+        _common.write(text if name == "table" else text.encode())
+    result = report.summary.result
+    if on_screen != "table" and not asked.get("quiet"):
+        _common.complain(f"{result.reason} (exit {result.exit_code})", "result")
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        _common.save(path, text)
+    except OSError as error:
+        raise UsageError(f"--output: {path}: cannot be written: {error.strerror}; choose another place") from error

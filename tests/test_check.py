@@ -1,0 +1,201 @@
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from junitparser import JUnitXml
+
+from forensics.baseline import NAME
+from forensics.cli import run
+
+Command = Callable[..., tuple[int, str, str]]
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "sarif", "junit", "github")
+NOW = ("--now", "2026-11-30")
+
+
+def session(name: str, continues: int) -> str:
+    """A session in which a person had to write `continues` times after an error."""
+    lines = [
+        f'{{"kind":"session","session":"{name}","agent":"demo","ts":"2026-07-09T10:00:00Z"}}',
+        f'{{"kind":"prompt","session":"{name}","origin":"human","ts":"2026-07-09T10:00:01Z","text":"Sort the table."}}',
+    ]
+    for at in range(continues):
+        lines += [
+            f'{{"kind":"reply","session":"{name}","record":"r{at}","stop":"error","fault":"overloaded",'
+            f'"ts":"2026-07-09T10:{at:02}:10Z"}}',
+            f'{{"kind":"prompt","session":"{name}","origin":"human","ts":"2026-07-09T10:{at:02}:50Z","text":"continue"}}',
+        ]
+    lines.append(f'{{"kind":"reply","session":"{name}","stop":"done","ts":"2026-07-09T10:59:00Z"}}')
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in (*(one for one in os.environ if one.startswith("FORENSICS_")), "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = run([str(one) for one in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture
+def captures(tmp_path: Path) -> Path:
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    (folder / "calm.jsonl").write_text(session("calm", 0))
+    (folder / "stuck.jsonl").write_text(session("stuck", 1))
+    return folder
+
+
+def found(command: Command, *arguments: object) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(command("check", *arguments, "-f", "json", "-q", *NOW)[1])
+    return content
+
+
+def test_a_calm_capture_passes(command: Command, captures: Path) -> None:
+    code, out, err = command("check", captures / "calm.jsonl")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == "read 1 file, 3 records, nothing found (exit 0)"
+
+
+def test_errors_fail_and_the_command_that_accepts_them_is_told(command: Command, captures: Path) -> None:
+    code, out, _ = command("check", "captures", *NOW)
+    assert code == 1
+    assert out.splitlines()[-3:] == [
+        "baseline, new: not in a baseline, for there is none: 1 finding",
+        "to accept this: forensics baseline create captures",
+        "1 error; fails on error (--fail-on) (exit 1)",
+    ]
+    assert captures.is_dir()
+
+
+def test_a_baseline_is_made_found_and_marks_what_it_accepts(command: Command, captures: Path) -> None:
+    told = command("baseline", "create", "captures", "--reason", "known since June", *NOW)
+    assert told == (0, "", f"forensics: result: {NAME}: 1 entry, 1 taken in\n")
+    code, out, _ = command("check", "captures", *NOW)
+    assert code == 0
+    assert out.splitlines()[-1] == "nothing new, 1 in the baseline (exit 0)"
+    (one,) = found(command, captures)["findings"]
+    assert (one["state"], one["reason"]) == ("baselined", "known since June")
+
+
+def test_a_baseline_is_never_replaced(command: Command, captures: Path) -> None:
+    assert command("baseline", "create", captures, *NOW)[0] == 0
+    code, _, err = command("baseline", "create", captures, *NOW)
+    assert code == 2
+    assert "is there already; take in what is new with: forensics baseline update" in err
+
+
+def test_what_is_new_beside_a_baseline_fails(command: Command, captures: Path) -> None:
+    command("baseline", "create", captures, "--baseline", "known.json", *NOW)
+    (captures / "again.jsonl").write_text(session("again", 1))
+    code, out, _ = command("check", "captures", "--baseline", "known.json", *NOW)
+    assert code == 1
+    assert out.splitlines()[-3:] == [
+        "baseline, new: not in the baseline: 1 finding",
+        "to accept this: forensics baseline update --baseline known.json captures",
+        "1 error, 1 in the baseline; fails on error (--fail-on) (exit 1)",
+    ]
+    command("baseline", "update", "captures", "--baseline", "known.json", *NOW)
+    assert command("check", "captures", "--baseline", "known.json", *NOW)[0] == 0
+
+
+def test_a_measure_that_got_worse_fails_even_below_fail_on(command: Command, captures: Path) -> None:
+    command("baseline", "create", captures, *NOW)
+    path = Path(NAME)
+    path.write_text(path.read_text().replace('"waiting_seconds": 40.0', '"waiting_seconds": 4.0'))
+    for fail_on, code in (("error", 1), ("never", 0)):
+        assert command("check", captures, "--fail-on", fail_on, *NOW)[0] == code
+    _, out, _ = command("check", "captures", *NOW)
+    assert out.splitlines()[-1] == (
+        "1 error; fails on error (--fail-on); 1 finding worse than in the baseline (exit 1)"
+    )
+    assert "baseline, worse: manual-continue: waiting_seconds 4 -> 40 (captures/stuck.jsonl, session stuck)" in out
+
+
+def test_what_is_gone_is_told_and_pruned(command: Command, captures: Path) -> None:
+    command("baseline", "create", captures, *NOW)
+    (captures / "stuck.jsonl").write_text(session("stuck", 0))
+    code, out, _ = command("check", captures, *NOW)
+    assert code == 0
+    assert "baseline, gone: manual-continue: no longer found; forensics baseline prune takes it out" in " ".join(
+        out.split()
+    )
+    assert command("baseline", "prune", captures, *NOW)[2] == f"forensics: result: {NAME}: 0 entries, 1 taken out\n"
+
+
+def test_a_baseline_is_left_alone_when_nothing_was_read(command: Command, captures: Path, tmp_path: Path) -> None:
+    command("baseline", "create", captures, *NOW)
+    before = Path(NAME).read_bytes()
+    (tmp_path / "empty").mkdir()
+    code, _, err = command("baseline", "prune", "empty", "--unread", *NOW)
+    assert code == 3
+    assert "(exit 3); .forensics-baseline.json is left as it was" in err
+    assert Path(NAME).read_bytes() == before
+
+
+def test_scan_marks_with_a_baseline_only_when_asked(command: Command, captures: Path) -> None:
+    command("baseline", "create", captures, *NOW)
+    for arguments, state in (((), "new"), (("--baseline", NAME), "baselined")):
+        _, out, _ = command("scan", captures, "-f", "json", "-q", *arguments, *NOW)
+        assert [one["state"] for one in json.loads(out)["findings"]] == [state]
+    code, _, err = command("scan", captures, "--baseline", "none.json")
+    assert code == 2
+    assert "none.json: cannot be read: No such file or directory; make one: forensics baseline create" in err
+
+
+def test_suppressions_set_aside_and_unused_ones_are_told(command: Command, captures: Path, tmp_path: Path) -> None:
+    (tmp_path / "forensics.toml").write_text(
+        '[[ignore]]\ndetector = "manual-continue"\npath = "captures/stuck*"\nreason = "a demonstration"\n'
+        '[[ignore]]\nsession = "nobody"\nreason = "old"\n'
+    )
+    report = found(command, "captures")
+    assert report["findings"] == []
+    assert [(one["state"], one["reason"]) for one in report["suppressed"]] == [("suppressed", "a demonstration")]
+    code, out, _ = command("check", "captures", *NOW)
+    assert code == 0
+    assert "suppression session nobody, unused: matches no finding of this run" in out
+    assert captures.is_dir()
+
+
+def test_an_entry_whose_finding_is_suppressed_is_not_called_gone(
+    command: Command, captures: Path, tmp_path: Path
+) -> None:
+    command("baseline", "create", captures, *NOW)
+    (tmp_path / "forensics.toml").write_text('[[ignore]]\nsession = "stuck"\nreason = "a demonstration"\n')
+    assert found(command, captures)["remarks"] == []
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_no_format_changes_the_exit_code(command: Command, captures: Path, format_: str) -> None:
+    assert command("check", captures, "-f", format_, *NOW)[0] == 1
+    assert command("check", captures, "-f", format_, "--exit-zero", *NOW)[0] == 0
+    command("baseline", "create", captures, *NOW)
+    assert command("check", captures, "-f", format_, *NOW)[0] == 0
+
+
+def test_several_outputs_in_one_run_agree(command: Command, captures: Path, tmp_path: Path) -> None:
+    command("baseline", "create", captures, *NOW)
+    (captures / "again.jsonl").write_text(session("again", 1))
+    outputs = [word for name in ("sarif", "junit", "json") for word in ("-o", f"{name}={tmp_path / name}")]
+    code, out, _ = command("check", "captures", "-f", "github", *outputs, *NOW)
+    assert code == 1
+    (run_,) = json.loads((tmp_path / "sarif").read_text())["runs"]
+    assert run_["invocations"][0]["exitCode"] == 1
+    assert [one["baselineState"] for one in run_["results"]] == ["new", "unchanged"]
+    suites = JUnitXml.fromfile(str(tmp_path / "junit"))
+    assert (suites.failures, suites.skipped, suites.errors) == (1, 1, 0)
+    assert json.loads((tmp_path / "json").read_text())["summary"]["result"]["exit_code"] == 1
+    assert [line for line in out.splitlines() if line.startswith("::error")] == [
+        line for line in out.splitlines() if "again.jsonl" in line
+    ]
