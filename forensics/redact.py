@@ -5,11 +5,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from forensics.summary import Report
+from forensics.summary import Coverage, Report
+
+if TYPE_CHECKING:
+    from forensics.incident.model import Incident
 
 _HOME = re.compile(
     r"""(?:(?<![\w.\-])|(?<=/mnt/[a-z]))(?P<root>(?:[A-Za-z]:)?[\\/]+(?:home|Users|Documents\ and\ Settings)[\\/]+)
@@ -102,10 +105,25 @@ def _is_name(thing: str) -> bool:
 
 def redacted(report: Report, folder: str) -> Report:
     """Give the report as it may leave the machine. Paths become relative to `folder`, or to what they share."""
-    paths = [one.path for one in report.coverage.inputs] + [one.path for one in report.coverage.skipped]
-    common = _common(path for path in paths if not path.startswith(folder.rstrip("/") + "/"))
-    redactor = Redactor([base for base in (folder, common) if base and base.strip("/")])
+    redactor = Redactor(_bases(report.coverage, folder))
     return msgspec.convert(redactor.value(msgspec.to_builtins(report)), Report)
+
+
+def redacted_incident(incident: "Incident", folder: str) -> "Incident":
+    """Give the incident report as it may leave the machine, as `redacted` does."""
+    from forensics.incident.model import Incident  # noqa: PLC0415  (only reports need the model)
+
+    redactor = Redactor(_bases(incident.coverage, folder))
+    clean = msgspec.convert(redactor.value(msgspec.to_builtins(incident)), Incident)
+    clean.redacted = True
+    return clean
+
+
+def _bases(coverage: Coverage, folder: str) -> list[str]:
+    """Give the folders that paths are shown relative to: the one the user is in, and what other inputs share."""
+    paths = [one.path for one in coverage.inputs] + [one.path for one in coverage.skipped]
+    common = _common(path for path in paths if not path.startswith(folder.rstrip("/") + "/"))
+    return [base for base in (folder, common) if base and base.strip("/")]
 
 
 def _common(paths: Iterable[str]) -> str | None:

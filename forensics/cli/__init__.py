@@ -16,6 +16,7 @@ from forensics.cli.doctor import doctor
 from forensics.cli.explain import explain
 from forensics.cli.list_ import list_
 from forensics.cli.read import read
+from forensics.cli.report import report
 from forensics.cli.scan import scan
 from forensics.cli.schema import schema
 from forensics.config import UsageError
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command("scan", cls=Command)(scan)
 app.command("check", cls=Command)(check)
 app.add_typer(baseline.app, name="baseline")
+app.command("report", cls=Command)(report)
 app.command("read", cls=Command)(read)
 app.command("list", cls=Command)(list_)
 app.command("explain", cls=Command)(explain)

@@ -1,0 +1,181 @@
+"""From files to the report: read each once, keep what the report shows of it, put it together."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from forensics.detect import Finding, detectors
+from forensics.incident.cases import Places, groups
+from forensics.incident.evidence import rows_by_place
+from forensics.incident.impact import Errors, impact
+from forensics.incident.model import Definition, Digest, Group, Incident, Track
+from forensics.incident.story import paragraph
+from forensics.incident.tracks import bars, track
+from forensics.incident.watch import Watch
+from forensics.inputs import Found
+from forensics.reports._words import blind_spots
+from forensics.scan import Options, Result, Skipped, look
+from forensics.summary import Report, Terms, summarise
+from forensics.timeline import File
+
+MOST_TRACKS = 12
+"""Sessions with a figure: the ones with the worst findings."""
+
+
+class Read(NamedTuple):
+    """What was made of the files: their results, and what the figures need of them."""
+
+    results: list[Result]
+    files: list[File]
+    watches: dict[str, Watch]
+
+
+def read_all(files: Iterable[Found], options: Options) -> Read:
+    """Scan the files, each read once."""
+    read = Read([], [], {})
+    for one in files:
+        watch = Watch()
+        result, file = look(one.path, one.name, options, watch)
+        read.results.append(result)
+        if file is not None:
+            read.files.append(file)
+            read.watches[file.name] = watch
+    return read
+
+
+def incident(
+    found: Sequence[Found],
+    options: Options,
+    terms: Terms | None = None,
+    skipped: Sequence[Skipped] = (),
+    *,
+    excerpts: bool = False,
+) -> Incident:
+    """Read the files and build the report, nothing redacted yet (see `redact.redacted_incident`)."""
+    read = read_all(found, options)
+    names = sorted(detectors() if options.detectors is None else options.detectors)
+    report = summarise(read.results, skipped, terms, names)
+    kept = {one.path for one in report.coverage.inputs}
+    files = [file for file in read.files if file.name in kept]
+    by_file: dict[str, list[Finding]] = {}
+    for one in report.findings:
+        by_file.setdefault(one.file, []).append(one)
+    places = {file.name: rows_by_place(file, by_file.get(file.name, [])) for file in files}
+    made = assemble(report, options, terms, places=places, errors=Errors(files), excerpts=excerpts)
+    made.tracks, made.tracks_left_out = _tracks(files, read.watches, by_file, made.groups)
+    made.bars = bars(files)
+    for number, chart in enumerate(made.bars, 1):
+        chart.anchor = f"bars-{number}"
+    made.digests = [_digest(one) for one in found if one.name in kept]
+    return made
+
+
+def assemble(
+    report: Report,
+    options: Options | None = None,
+    terms: Terms | None = None,
+    *,
+    places: Places | None = None,
+    errors: Errors | None = None,
+    excerpts: bool = False,
+) -> Incident:
+    """Build the report without its figures, from what a scan found alone."""
+    options = options or Options()
+    grouped = groups(report.findings, places or {}, excerpts=excerpts)
+    return Incident(
+        tool=report.tool,
+        title=_title(report),
+        redacted=False,
+        excerpts=excerpts,
+        paragraph=paragraph(report, grouped),
+        impact=impact(report, grouped, errors or Errors()),
+        tracks=[],
+        tracks_left_out=0,
+        bars=[],
+        groups=grouped,
+        replays=[],
+        sessions=report.sessions,
+        summary=report.summary,
+        coverage=report.coverage,
+        limits=_limits(report),
+        definitions=_definitions(grouped, options.options),
+        options=_options(options, terms),
+        digests=[],
+    )
+
+
+def _title(report: Report) -> str:
+    agents = sorted({one.agent for one in report.sessions} or {one.agent for one in report.coverage.inputs})
+    return f"Incident report: {', '.join(agents) or 'nothing read'}"
+
+
+def _tracks(
+    files: list[File], watches: Mapping[str, Watch], by_file: Mapping[str, list[Finding]], grouped: list[Group]
+) -> tuple[list[Track], int]:
+    rank = {case.finding.id: at for at, case in enumerate(case for group in grouped for case in group.cases)}
+    anchors = {id(case.finding): case.anchor for group in grouped for case in group.cases}
+    found: list[tuple[float, Track]] = []
+    for file in files:
+        findings = by_file.get(file.name, [])
+        for session in [*file.sessions, *([None] if file.host else [])]:
+            about = [one for one in findings if one.session == (session.id if session else None)]
+            drawn = track(file, session, watches[file.name], findings)
+            if drawn is None:
+                continue
+            drawn.refs = [anchors[id(one)] for one in about if id(one) in anchors][:6]
+            best = min((rank.get(one.id, len(rank)) for one in about), default=float("inf"))
+            found.append((best, drawn))
+    found.sort(key=lambda one: (one[0], one[1].files[0], one[1].start, one[1].session or ""))
+    tracks = [drawn for _, drawn in found[:MOST_TRACKS]]
+    for number, one in enumerate(tracks, 1):
+        one.anchor = f"session-{number}"
+    return tracks, len(found) - len(tracks)
+
+
+def _limits(report: Report) -> list[str]:
+    limits = [f"{words[:1].upper()}{words[1:]}." for words in blind_spots(report.coverage)]
+    if any(one.detector == "crash-loop" for one in report.findings):
+        limits.append("Process exits are told beside compactions because they lie close in time. That is a"
+                      " correlation: the log does not say why a process died.")  # fmt: skip
+    if report.summary.cost is None:
+        limits.append("These files record no cost, so nothing is said of it.")
+    if report.summary.peak_ratio is None and report.summary.peak_context is not None:
+        limits.append("The context window is not on record, so the context is not held against it (--cap sets it).")
+    return limits
+
+
+def _definitions(grouped: list[Group], options: Mapping[str, Mapping[str, Any]]) -> list[Definition]:
+    known = detectors()
+    names = sorted({group.detector for group in grouped} & known.keys())
+    return [
+        Definition(
+            name=name,
+            page=known[name].page,
+            options={key: str(value) for key, value in {**known[name].options, **options.get(name, {})}.items()},
+        )
+        for name in names
+    ]
+
+
+def _options(options: Options, terms: Terms | None) -> dict[str, str]:
+    given: dict[str, Any] = {"cap": options.cap, "now": options.now} if options.cap else {}
+    if terms is not None:
+        default = Terms()
+        for name in ("min_severity", "since", "until"):
+            if getattr(terms, name) != getattr(default, name):
+                given[name.replace("_", "-")] = getattr(terms, name)
+    if options.detectors is not None and set(options.detectors) != set(detectors()):
+        given["select"] = ", ".join(options.detectors)
+    return {name: str(value) for name, value in given.items() if value is not None}
+
+
+def _digest(found: Found) -> Digest:
+    digest = hashlib.sha256()
+    try:
+        with Path(found.path).open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except OSError:
+        return Digest(path=found.name, sha256=None, bytes=found.bytes)
+    return Digest(path=found.name, sha256=digest.hexdigest(), bytes=found.bytes)

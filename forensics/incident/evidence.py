@@ -1,0 +1,148 @@
+"""Evidence in short form: what each row of a finding says, without the transcript's own words."""
+
+from collections.abc import Iterable
+
+from forensics.detect import Finding
+from forensics.events import Event
+from forensics.incident.model import Row
+from forensics.timeline import File
+from forensics.usage import Sample
+
+MOST_ROWS = 12
+_ERROR = 240
+_EXCERPT = 300
+_FIRST_WORDS = 40
+
+
+def rows_by_place(file: File, findings: Iterable[Finding]) -> dict[int | str, list[Event]]:
+    """Give the rows that the findings point at, by line and by record id."""
+    lines = {line for one in findings for line in one.lines}
+    records = {record for one in findings for record in one.records}
+    found: dict[int | str, list[Event]] = {}
+    for event in _all(file):
+        if event.line in lines and event.line is not None:
+            found.setdefault(event.line, []).append(event)
+        elif event.record in records and event.record is not None:
+            found.setdefault(event.record, []).append(event)
+    for session in file.sessions:
+        for sample in session.samples:
+            place = sample.line if sample.line is not None else sample.record
+            if place is not None and place not in found and (place in lines or place in records):
+                found[place] = [_row(sample, session.id)]
+    return found
+
+
+def _all(file: File) -> Iterable[Event]:
+    yield from file.host
+    for session in file.sessions:
+        yield from session.events
+
+
+def _row(sample: Sample, session: str) -> Event:
+    return Event(
+        kind="budget", session=session, line=sample.line, record=sample.record, ts=sample.ts, context=sample.context,
+        messages=sample.messages, cap=sample.cap, total=sample.total, estimate=sample.estimate,
+    )  # fmt: skip
+
+
+def evidence(
+    finding: Finding, places: dict[int | str, list[Event]], *, excerpts: bool
+) -> tuple[list[Row], int, list[Event]]:
+    """Give a finding's rows in short form, how many more there are, and the rows themselves.
+
+    Rows are those of the finding's session, and the host's; of many the first and the last ones.
+    """
+    found = [event for place in finding.lines or finding.records for event in places.get(place, ())]
+    own = [event for event in found if event.session in {finding.session, None}] if finding.session else found
+    shown = own if len(own) <= MOST_ROWS else [*own[: MOST_ROWS - 2], *own[-2:]]
+    continues = finding.detector == "manual-continue"
+    rows = [_short(event, quoted=continues, excerpts=excerpts) for event in shown]
+    return rows, len(own) - len(shown), own
+
+
+def _short(event: Event, *, quoted: bool, excerpts: bool) -> Row:
+    return Row(
+        line=event.line,
+        record=event.record,
+        ts=event.ts,
+        words=words(event, quoted=quoted),
+        text=event.text[:_EXCERPT] if excerpts and event.text and event.kind != "session" else None,
+    )
+
+
+def words(event: Event, *, quoted: bool = False) -> str:
+    """Say in a few words what a row tells; `quoted`: the first words of a person's prompt are given."""
+    parts = [_what(event, quoted=quoted), *_sizes(event)]
+    if event.cost:
+        parts.append(f"${event.cost:,.2f}" if event.cost >= 0.01 else f"${event.cost:.4f}")
+    text = ", ".join(part for part in parts if part)
+    return f"{text}: {_cut(event.error, _ERROR)}" if event.error else text
+
+
+def _what(event: Event, *, quoted: bool) -> str:
+    kind = event.kind
+    if kind == "reply":
+        ended = {"done": "reply ended well", "tool": "reply ended with a tool call", None: "reply"}
+        name = ended.get(event.stop) or _ENDED[event.stop or "empty"]
+        return f"{name} ({event.fault})" if event.fault else name
+    if kind == "prompt":
+        return _prompt(event, quoted=quoted)
+    if kind == "compact":
+        why = f" ({event.trigger})" if event.trigger and event.trigger != "unknown" else ""
+        return f"compaction started{why}"
+    if kind == "compacted":
+        fault = f", {event.fault}" if event.fault else ""
+        asked = {None: "", 0: ", without asking a model", 1: ""}.get(
+            event.requests, f", {event.requests} model requests"
+        )
+        return f"compaction ended: {(event.outcome or 'unknown').replace('-', ' ')}{fault}{asked}"
+    if kind == "exit":
+        code = "without a code" if event.code is None else f"with code {event.code}"
+        return f"{event.tool or 'process'} exited {code}"
+    names = {
+        "spawn": f"{event.tool or 'process'} started", "budget": "budget check",
+        "tool": f"tool call {event.tool or ''}".strip(), "session": "session begins", "model": "model chosen",
+        "retry": "automatic retry",
+    }  # fmt: skip
+    return names.get(kind, kind)
+
+
+_ENDED = {
+    "length": "reply cut at the output limit",
+    "error": "reply failed",
+    "aborted": "reply aborted by the person",
+    "filtered": "reply filtered",
+    "empty": "reply ended with nothing to see",
+}
+
+
+def _prompt(event: Event, *, quoted: bool) -> str:
+    who = {
+        "human": "prompt by a person", "synthetic": "prompt by the agent itself", "replay": "earlier prompt sent again",
+        "queued": "queued prompt by a person",
+    }.get(event.origin or "", "prompt, its writer not on record")  # fmt: skip
+    if not (quoted and event.text and event.origin in {"human", "queued"}):
+        return who
+    first = " ".join(event.text.split()[:5])
+    short = _cut(first, _FIRST_WORDS)
+    return f"{who}: “{short}{'' if first == ' '.join(event.text.split()) else ' …'}”"
+
+
+def _sizes(event: Event) -> Iterable[str]:
+    if event.kind == "compacted" and event.before is not None and event.after is not None:
+        yield f"{event.before:,} to {event.after:,} tokens"
+    elif event.messages is not None and event.context is None:
+        yield f"messages alone {event.messages:,} tokens"
+    elif event.before is not None:
+        yield f"{event.before:,} tokens before"
+    if event.context is not None:
+        yield f"context {event.context:,} tokens" + (f" of {event.cap:,}" if event.cap else "")
+    if event.total is not None and event.estimate is not None:
+        yield f"reported {event.total:,} where its own estimate is {event.estimate:,}"
+    elif event.estimate is not None and event.fault == "overflow":
+        yield f"the refused request had {event.estimate:,} tokens"
+
+
+def _cut(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

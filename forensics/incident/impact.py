@@ -1,0 +1,246 @@
+"""The impact table: the figures that incident reports give, each with its basis and with what it rests on."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from forensics.attempts import attempts
+from forensics.detect import Basis
+from forensics.events import Event
+from forensics.incident.cases import number
+from forensics.incident.model import Case, Group, Impact
+from forensics.reports._words import count, duration, ranges
+from forensics.summary import Report
+from forensics.timeline import File
+
+MOST_ERRORS = 4
+_ERROR = 160
+_MINUTE = 60_000
+_RANK: tuple[Basis, ...] = ("observed", "derived", "inferred", "simulated")
+
+
+class Errors:
+    """What a report counts in the files themselves: errors by their words, and how dense compactions came."""
+
+    def __init__(self, files: Iterable[File] = ()) -> None:
+        self.rows: defaultdict[tuple[str, str], list[tuple[str, Event]]] = defaultdict(list)
+        self.per_minute: int | None = None
+        for file in files:
+            self._add(file)
+            dense = per_minute(file)
+            if dense is not None:
+                self.per_minute = max(self.per_minute or 0, dense)
+
+    def _add(self, file: File) -> None:
+        for session in file.sessions:
+            for event in session.events:
+                if event.error and event.kind in {"reply", "compacted"} and event.stop != "aborted":
+                    kind = "Compaction" if event.kind == "compacted" else "Reply"
+                    self.rows[kind, " ".join(event.error.split())[:_ERROR]].append((file.name, event))
+
+
+def impact(report: Report, groups: list[Group], errors: Errors) -> list[Impact]:
+    """Give the rows of the table; one whose figure is not known is left out."""
+    found = _Findings(groups)
+    rows = [
+        *_compactions(report, found),
+        *_errors(errors),
+        *_exits(found),
+        *_sizes(report, found),
+        *_dense(errors.per_minute, found),
+        *_people(report, found),
+        *_loops(found),
+        *_failures(report, found),
+        *_money(report, found),
+    ]
+    return [row for row in rows if row.value]
+
+
+class _Findings:
+    """The cases by detector."""
+
+    def __init__(self, groups: list[Group]) -> None:
+        self.cases: defaultdict[str, list[Case]] = defaultdict(list)
+        self.anchors: defaultdict[str, list[str]] = defaultdict(list)
+        for group in groups:
+            self.cases[group.detector].extend(group.cases)
+            self.anchors[group.detector].append(group.anchor)
+
+    def refs(self, *names: str) -> list[str]:
+        """Give the anchors of what was found by these detectors; the coverage where nothing was."""
+        return [anchor for name in names for anchor in self.anchors.get(name, ())] or ["coverage"]
+
+    def total(self, detector: str, measure: str) -> float | None:
+        """Add a measure up over a detector's cases; `None` when none of them knows it."""
+        known = [value for case in self.cases[detector] if (value := number(case.finding, measure)) is not None]
+        return sum(known) if known else None
+
+    def basis(self, detector: str, *measures: str) -> Basis:
+        """Give the weakest basis of the measures."""
+        bases = [case.finding.bases.get(name, "observed") for case in self.cases[detector] for name in measures]
+        return max(bases, key=_RANK.index, default="observed")
+
+
+def _compactions(report: Report, found: _Findings) -> Iterator[Impact]:
+    counts = report.summary.compactions
+    if not counts.attempts:
+        return
+    refs = found.refs("no-summary", "compaction-loop")
+    gone = None if counts.no_summary is None or counts.failed is None else counts.no_summary + counts.failed
+    tries = counts.attempts - counts.dropped - counts.skipped - (counts.aborted or 0)
+    if gone and tries > 0:
+        value = f"{tries:,} / {gone:,} ({gone / tries * 100:.0f} %)"
+        note = f"{counts.unknown:,} of them were started and their end is not on record" if counts.unknown else ""
+        yield _row("Compaction attempts / without a summary", value, "observed", note, refs)
+    else:
+        parts = [(counts.summaries, "with a summary"), (counts.dropped, "by dropping"), (counts.unknown, "end unknown")]
+        note = ", ".join(f"{n:,} {words}" for n, words in parts if n)
+        if gone is None:
+            note += "; failed ones are not recorded in this format"
+        yield _row("Compaction attempts", f"{counts.attempts:,}", "observed", note, refs)
+
+
+def _errors(errors: Errors) -> Iterator[Impact]:
+    most = sorted(errors.rows.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_ERRORS]
+    for (kind, words), rows in most:
+        yield Impact(metric=f"{kind} error: “{words}”", value=f"{len(rows):,}", basis="observed", where=_where(rows))
+
+
+def _where(rows: list[tuple[str, Event]]) -> str:
+    """Give the places of rows: the first file's lines (or record ids), the others by number."""
+    first = rows[0][0]
+    own = [event for name, event in rows if name == first]
+    lines = sorted({event.line for event in own if event.line is not None})
+    spans = [str(a) if a == b else f"{a}-{b}" for a, b in ranges(lines)]
+    spans = spans or [event.record for event in own if event.record is not None]
+    shown = ",".join(spans[:_PLACES]) + (f",...({len(spans) - _PLACES} more)" if len(spans) > _PLACES else "")
+    others = len({name for name, _ in rows}) - 1
+    return f"{first}:{shown}" + (f" and in {count(others, 'more file')}" if others else "")
+
+
+_PLACES = 4
+_REPLIES = ("output-budget-underflow", "compaction-loop", "manual-continue", "silent-stall")
+
+
+def _exits(found: _Findings) -> Iterator[Impact]:
+    exits = found.total("crash-loop", "exits")
+    if not exits:
+        return
+    near, again, elsewhere = (
+        found.total("crash-loop", name) for name in ("in_compaction_window", "immediate_respawn", "elsewhere")
+    )
+    parts = [(near, "in a compaction window"), (again, "immediate respawn failures"), (elsewhere, "elsewhere")]
+    split = " + ".join(f"{n:,.0f} {words}" for n, words in parts if n)
+    yield _row(
+        "Process exits with an error",
+        f"{exits:,.0f}" + (f" = {split}" if split else ""),
+        found.basis("crash-loop", "exits", "in_compaction_window"),
+        "the window is a correlation: the log does not say why the process died" if near else "",
+        found.refs("crash-loop"),
+    )
+
+
+def _sizes(report: Report, found: _Findings) -> Iterator[Impact]:
+    told = set()
+    for measure in ("messages only", "whole prompt"):
+        cases = [one for one in found.cases["context-blowup"] if one.finding.measures.get("measure") == measure]
+        worst = max(cases, key=lambda one: number(one.finding, "ratio") or 0, default=None)
+        if worst is None:
+            continue
+        told.add(measure)
+        peak, ratio, cap = (number(worst.finding, name) for name in ("peak", "ratio", "cap"))
+        where = "messages alone, at a compaction" if measure == "messages only" else "the whole prompt"
+        yield _row(
+            f"Peak context, {where}",
+            f"{peak:,.0f} tokens ({ratio:.1f} × the cap)",
+            "observed",
+            f"cap {cap:,.0f} tokens, {worst.finding.measures.get('cap_source')}; ratio derived",
+            [worst.anchor],
+        )
+    peak = report.summary.peak_context
+    if "whole prompt" not in told and peak is not None:
+        ratio = report.summary.peak_ratio
+        value = f"{peak:,} tokens" + (f" ({ratio:.1f} × the cap)" if ratio is not None else "")
+        notes = [] if ratio is not None else ["the context window is not on record (--cap sets it)"]
+        if (report.summary.errors or {}).get("overflow"):
+            notes.insert(0, "of requests that went through; refused ones give no size here")
+        note = "; ".join(notes)
+        yield _row("Peak context", value, "observed", note, ["sessions"])
+
+
+def _dense(minute: int | None, found: _Findings) -> Iterator[Impact]:
+    if minute is not None and minute > 1:
+        refs = found.refs("no-summary", "compaction-loop")
+        yield _row("Peak compaction attempts per minute", f"{minute:,}", "derived", "within any 60 s", refs)
+
+
+def per_minute(file: File) -> int | None:
+    """Give the most compaction attempts that began within any 60 seconds; `None` without times."""
+    starts = sorted(
+        one.first.ts for session in file.sessions for one in attempts(session.events) if one.first.ts is not None
+    )
+    most: int | None = None
+    first = 0
+    for at, ts in enumerate(starts):
+        while ts - starts[first] > _MINUTE:
+            first += 1
+        most = max(most or 0, at - first + 1)
+    return most
+
+
+def _people(report: Report, found: _Findings) -> Iterator[Impact]:
+    refs = found.refs("manual-continue")
+    times = report.summary.manual_continues
+    if times:
+        yield _row("Messages a person had to type to get work going again", f"{times:,}", "derived", "", refs)
+    waited = report.summary.waiting_seconds
+    if waited:
+        note = "from each break to the person's message, as recorded"
+        yield _row("Time lost waiting for a person", duration(waited), "derived", note, refs)
+    idle = found.total("silent-stall", "idle_seconds")
+    if idle:
+        yield _row("Time in silence after work broke off", duration(idle), "derived", "", found.refs("silent-stall"))
+
+
+def _loops(found: _Findings) -> Iterator[Impact]:
+    cases = found.cases["compaction-loop"]
+    refs = found.refs("compaction-loop")
+    cycles = found.total("compaction-loop", "cycles")
+    if not cycles:
+        return
+    over = f" in {count(len(cases), 'loop')}" if len(cases) > 1 else ""
+    yield _row("Compaction cycles without progress", f"{cycles:,.0f}{over}", "derived", "", refs)
+    hours = found.total("compaction-loop", "hours")
+    if hours:
+        longest = max(number(case.finding, "hours") or 0 for case in cases)
+        note = "added up over the loops; they can overlap" if len(cases) > 1 else "first to last row"
+        yield _row("Time in the loop", f"{hours:,.1f} h" + (f", the longest {longest:,.1f} h" if over else ""),
+                   "derived", note, refs)  # fmt: skip
+    cost = found.total("compaction-loop", "cost")
+    if cost:
+        basis = found.basis("compaction-loop", "cost")
+        yield _row("Cost of the loop", f"${cost:,.2f}", basis, "as recorded by the agent", refs)
+
+
+def _failures(report: Report, found: _Findings) -> Iterator[Impact]:
+    errors = report.summary.errors
+    if errors:
+        note = ", ".join(f"{n:,} {name}" for name, n in sorted(errors.items(), key=lambda item: (-item[1], item[0])))
+        yield _row("Replies that failed", f"{sum(errors.values()):,}", "observed", note, found.refs(*_REPLIES))
+    if report.summary.length_stops:
+        refs = found.refs("length-stop", "manual-continue")
+        yield _row("Replies cut at the output limit", f"{report.summary.length_stops:,}", "observed", "", refs)
+
+
+def _money(report: Report, found: _Findings) -> Iterator[Impact]:
+    cost = found.total("runaway-cost", "cost")
+    total = report.summary.cost
+    if cost and total:
+        note = f"{cost / total:.0%} of all that these files record"
+        yield _row("Cost of recovery", f"${cost:,.2f}", found.basis("runaway-cost", "cost"), note,
+                   found.refs("runaway-cost"))  # fmt: skip
+    if total is not None:
+        yield _row("Recorded cost in all", f"${total:,.2f}", "observed", "as recorded by the agent", ["sessions"])
+
+
+def _row(metric: str, value: str, basis: Basis, note: str, refs: list[str]) -> Impact:
+    return Impact(metric=metric, value=value, basis=basis, note=note, refs=refs[:6])

@@ -1,0 +1,165 @@
+"""The first paragraph: plain words first, then the numbers. Every clause comes from a finding or a total by rule."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from forensics.incident.cases import number
+from forensics.incident.model import Group, Piece
+from forensics.reports._words import blind_spots, count, duration, minute
+from forensics.summary import Report
+
+MOST_CLAUSES = 3
+Sentence = list[Piece]
+
+
+def paragraph(report: Report, groups: list[Group]) -> list[Sentence]:
+    """Say what happened, when, how long and how bad."""
+    if not report.coverage.files:
+        return [[_said("Nothing was read, so nothing can be said of what happened.")]]
+    if not groups:
+        return [*_nothing(report)]
+    return [_plain(report, groups), *_numbers(groups), *_money(report), *_limits(report)]
+
+
+_NUMBER = re.compile(r"\$?\d[\d,]*(?:\.\d+)?(?:\s?%| times\b| h\b| min\b| s\b| tokens\b)?")
+
+
+def _said(text: str, ref: str | None = None) -> Piece:
+    return Piece(text=text, ref=ref)
+
+
+def _linked(text: str, ref: str) -> Sentence:
+    """Link the numbers of a text to what they rest on; all of it where it holds none."""
+    pieces: Sentence = []
+    end = 0
+    for found in _NUMBER.finditer(text):
+        if found.start() > end:
+            pieces.append(_said(text[end : found.start()]))
+        pieces.append(_said(found[0], ref))
+        end = found.end()
+    if end < len(text):
+        pieces.append(_said(text[end:], None if pieces else ref))
+    return pieces
+
+
+def _nothing(report: Report) -> Iterator[Sentence]:
+    replies = "" if report.summary.replies is None else f" with {report.summary.replies:,} replies"
+    read = f"{count(report.summary.sessions, 'session')}{replies}"
+    if not report.coverage.records:
+        yield [_said("The files hold no records, so there was nothing to find.", "coverage")]
+        return
+    yield [_said("Nothing went wrong that these detectors look for: "), _said(read, "coverage"), _said(" were read.")]
+    yield from _limits(report)
+
+
+def _plain(report: Report, groups: list[Group]) -> Sentence:
+    """Give the plain words: when, who, and the worst of what happened."""
+    start, end = report.summary.start, report.summary.end
+    cases = [case for group in groups for case in group.cases]
+    times = [ts for case in cases for ts in (case.finding.start, case.finding.end) if ts is not None]
+    first, last = min(times, default=start), max(times, default=end)
+    agents = sorted({case.finding.agent for case in cases})
+    who = agents[0] if len(agents) == 1 else f"{', '.join(agents[:-1])} and {agents[-1]}"
+    sentence = [_said(_when(first, last))]
+    clauses = [(words, group) for group in groups if (words := _clause(group))]
+    worst = groups[0].severity
+    told = [one for one in clauses if one[1].severity == worst][:MOST_CLAUSES] or clauses[:1]
+    if not told:
+        return [*sentence, _said(f"{who} ran into "), _said(count(len(cases), "finding"), groups[0].anchor), _said(".")]
+    sentence.append(_said(f"{who} "))
+    for at, (words, group) in enumerate(told):
+        joint = "" if at == 0 else " and " if at == len(told) - 1 else ", "
+        sentence += [_said(joint)] if joint else []
+        sentence += _linked(words, group.anchor)
+    return [*sentence, _said(".")]
+
+
+def _when(first: int | None, last: int | None) -> str:
+    if first is None or last is None:
+        return "At a time that is not on record, "
+    if first == last:
+        return f"At {minute(first)} UTC, "
+    end = minute(last) if minute(first)[:10] != minute(last)[:10] else minute(last)[11:]
+    return f"Between {minute(first)} and {end} UTC ({duration((last - first) / 1000)}), "
+
+
+def _clause(group: Group) -> str | None:
+    rule = _CLAUSES.get(group.detector)
+    return rule(group) if rule else None
+
+
+def _total(group: Group, name: str) -> float:
+    return sum(number(case.finding, name) or 0 for case in group.cases)
+
+
+def _has(group: Group, name: str, value: str) -> bool:
+    return all(case.finding.measures.get(name) == value for case in group.cases)
+
+
+def _loop(group: Group) -> str:
+    if _has(group, "kind", "failed"):
+        return "tried again and again to compact its context and could not"
+    return "compacted its context again and again without getting any further"
+
+
+def _continues(group: Group) -> str:
+    times = len(group.cases)
+    often = "once" if times == 1 else "twice" if times == 2 else f"{times:,} times"
+    return f"stopped working {often} until a person told it to go on"
+
+
+_CLAUSES: dict[str, Callable[[Group], str]] = {
+    "compaction-loop": _loop,
+    "oversized-replay": lambda _: "kept sending the same message again, to no avail",
+    "manual-continue": _continues,
+    "silent-stall": lambda _: "fell silent in the middle of its work",
+    "no-summary": lambda _: "could not make the summaries that its compactions need",
+    "starved-summary": lambda _: "cut its summaries off before they were whole",
+    "context-blowup": lambda _: "let its context grow beyond what the model takes",
+    "crash-loop": lambda _: "kept exiting with an error and being started anew",
+    "output-budget-underflow": lambda _: "asked the provider for an output budget that it refuses",
+    "length-stop": lambda _: "had replies cut off at the output limit",
+    "runaway-cost": lambda _: "spent more on recovery than on work",
+    "ineffective-compaction": lambda _: "compacted its context without making room",
+    "usage-outlier": lambda _: "recorded token counts that cannot be right",
+}
+"""What the agent did, in words that follow its name. A detector that is not here is told by its finding's message."""
+
+
+def _numbers(groups: list[Group]) -> Iterator[Sentence]:
+    """Give the finding of most weight of each group, worst first."""
+    for group in groups[:6]:
+        case = max(group.cases, key=lambda one: number(one.finding, "cycles") or number(one.finding, "ratio") or 0)
+        if group.detector == "manual-continue":
+            yield _waiting(group)
+            continue
+        more = len(group.cases) - 1
+        text = case.finding.message[:1].upper() + case.finding.message[1:]
+        pieces = _linked(text.rstrip("."), case.anchor)
+        if more:
+            pieces += [_said(" (and "), _said(f"{more:,} more", group.anchor), _said(" of this kind)")]
+        yield [*pieces, _said(".")]
+
+
+def _waiting(group: Group) -> Sentence:
+    waited = _total(group, "waiting_seconds")
+    times = count(len(group.cases), "message")
+    classes = sorted({str(case.finding.measures.get("class")) for case in group.cases})
+    pieces = [
+        _said("A person had to type "),
+        _said(times, group.anchor),
+        _said(f" to get work going again after it broke off ({', '.join(classes)})"),
+    ]
+    if waited:
+        pieces += [_said("; "), _said(duration(waited), group.anchor), _said(" passed waiting")]
+    return [*pieces, _said(".")]
+
+
+def _money(report: Report) -> Iterator[Sentence]:
+    if report.summary.cost is not None:
+        yield [_said("The files record "), _said(f"${report.summary.cost:,.2f}", "sessions"), _said(" in all.")]
+
+
+def _limits(report: Report) -> Iterator[Sentence]:
+    for words in blind_spots(report.coverage):
+        yield [_said(words[:1].upper() + words[1:], "coverage"), _said(".")]

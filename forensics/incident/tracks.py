@@ -1,0 +1,249 @@
+"""Turn a file's sessions into tracks: what a timeline figure shows, thinned out so that 100,000 rows draw at once."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from forensics.attempts import Attempt, attempts
+from forensics.detect import Finding
+from forensics.events import GOOD_STOPS, Event
+from forensics.incident.model import LANES, MARK_WORDS, OUTCOMES, Bars, Gap, Lane, Mark, Pin, Track
+from forensics.incident.thin import steps, thinned
+from forensics.incident.watch import Trace, Watch
+from forensics.timeline import File, Session
+
+WIDTH = 240
+"""Stretches of the time axis of which the figure keeps first, least, greatest and last point."""
+PLACES = 72
+"""Places of a lane: marks of one kind that fall on one of them are one pin with a count."""
+MOST_GAPS = 200
+_HOUR = 3_600_000
+_MINUTE = 60_000
+_STEPS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR, 24 * _HOUR, 7 * 24 * _HOUR)
+_MOST_BARS = 60
+
+Spot = tuple[int, Lane, Mark, str]
+"""A mark before thinning: its x, its lane, what it is, and words for it."""
+
+
+def track(file: File, session: Session | None, watch: Watch, findings: list[Finding]) -> Track | None:
+    """Draw up a session, or with `None` the host process alone; `None` when there is nothing to show."""
+    trace = watch.traces.get(session.id if session else None) or Trace()
+    events = session.events if session else file.host
+    timed = _timed(events, trace)
+    continues = {line for one in findings if one.detector == "manual-continue" for line in _prompts(one)}
+    spots = list(_spots(session, events, continues, timed=timed))
+    if session is not None and timed:
+        host = _spots(None, [one for one in file.host if _inside(one, session)], set(), timed=True)
+        spots.extend(host)
+    points = list(_points(session, trace, timed=timed))
+    xs = [x for x, *_ in spots] + [x for x, _ in points]
+    if not xs:
+        return None
+    start, end = min(xs), max(xs)
+    silences = trace.silences if timed else []
+    longest = sorted(silences, key=lambda one: one[0] - one[1])[:MOST_GAPS]
+    return Track(
+        anchor="",
+        title=f"{session.agent}, session {session.id}" if session else f"{file.agent}, host process",
+        agent=session.agent if session else file.agent,
+        session=session.id if session else None,
+        files=[file.name],
+        timed=timed,
+        start=start,
+        end=end,
+        points=thinned(points, WIDTH),
+        measured=len(points),
+        peak=max(points, key=lambda point: point[1], default=None),
+        cap=session.cap if session else None,
+        caps=_caps(session, trace, timed=timed),
+        begins=_begins(session),
+        spent=_spent(trace, timed=timed),
+        pins=pinned(spots, start, end),
+        counts=dict(Counter(mark for _, _, mark, _ in spots)),
+        gaps=[Gap(start=a, end=b, then=kind) for a, b, kind in sorted(longest)],
+        gaps_in_all=len(silences),
+        clocks=[],
+        refs=[],
+    )
+
+
+def _timed(events: Iterable[Event], trace: Trace) -> bool:
+    shown = [event for event in events if event.kind not in {"note", "model", "session"}]
+    without = sum(event.ts is None for event in shown) + trace.untimed
+    return without * 10 <= len(shown) + len(trace.ts) and len(shown) + len(trace.ts) > 0
+
+
+def _prompts(finding: Finding) -> Iterator[int | str]:
+    yield from finding.lines or finding.records
+
+
+def _inside(event: Event, session: Session) -> bool:
+    if event.ts is None or session.start is None or session.end is None:
+        return False
+    return session.start <= event.ts <= session.end
+
+
+def _x(event: Event, *, timed: bool) -> int | None:
+    return event.ts if timed else event.seq
+
+
+def _spots(session: Session | None, events: list[Event], continues: set[int | str], *, timed: bool) -> Iterator[Spot]:
+    for one in attempts(events) if session else ():
+        x = _x(one.last, timed=timed)
+        if x is not None:
+            mark: Mark = one.outcome
+            yield x, "compactions", mark, _attempt_words(one, mark)
+    for event in events:
+        x = _x(event, timed=timed)
+        found = _spot(event, continues) if x is not None else None
+        if found and x is not None:
+            yield x, *found
+
+
+def _attempt_words(one: Attempt, mark: Mark) -> str:
+    sizes = [f"{one.before:,} tokens before" if one.before is not None else ""]
+    sizes.append(f"{one.after:,} after" if one.after is not None else "")
+    return ", ".join([MARK_WORDS[mark], *filter(None, sizes)])
+
+
+def _spot(event: Event, continues: set[int | str]) -> tuple[Lane, Mark, str] | None:
+    if event.kind == "reply" and event.stop not in GOOD_STOPS and event.stop is not None:
+        mark: Mark = {"error": "error", "aborted": "aborted-reply"}.get(event.stop, "cut")  # type: ignore[assignment]
+        return "failures", mark, MARK_WORDS[mark] + (f" ({event.fault})" if event.fault else "")
+    if event.kind == "prompt" and event.origin in {"human", "queued"}:
+        place = event.line if event.line is not None else event.record
+        mark = "continue" if place in continues else "prompt"
+        return "people", mark, MARK_WORDS[mark]
+    if event.kind == "exit":
+        mark = "crash" if event.code not in {0, None} else "stopped"
+        return (
+            "process",
+            mark,
+            f"{event.tool or 'process'} exited, code {'unknown' if event.code is None else event.code}",
+        )
+    if event.kind == "spawn":
+        return "process", "start", f"{event.tool or 'process'} started"
+    return None
+
+
+def pinned(spots: Iterable[Spot], start: int, end: int) -> list[Pin]:
+    """Put marks of one kind that fall on one place together."""
+    span = max(end - start, 1)
+    places: dict[tuple[int, int, str], list[Spot]] = {}
+    for spot in spots:
+        at = min((spot[0] - start) * PLACES // span, PLACES - 1)
+        places.setdefault((LANES.index(spot[1]), at, spot[2]), []).append(spot)
+    pins = []
+    for (lane, _, _), found in sorted(places.items()):
+        xs = [spot[0] for spot in found]
+        kinds = Counter(spot[3] for spot in found)
+        words = next(iter(kinds)) if len(kinds) == 1 else MARK_WORDS[found[0][2]]
+        pins.append(Pin(lane=LANES[lane], mark=found[0][2], x=min(xs), last=max(xs), count=len(found), words=words))
+    return pins
+
+
+def _points(session: Session | None, trace: Trace, *, timed: bool) -> Iterator[tuple[int, int]]:
+    """Give the context at each measured row in the order of x, figures that cannot be one request's left out."""
+    if session is None:
+        return
+    wrong = {
+        (-1 if one.sample.ts is None else one.sample.ts, one.value)
+        for one in session.outliers.values()
+        if one.column == "context"
+    }
+    last: int | None = None
+    for at, context in enumerate(trace.contexts):
+        x = trace.ts[at] if timed else trace.seq[at]
+        if context < 0 or x < 0 or (trace.ts[at], context) in wrong:
+            continue
+        last = x if last is None else max(x, last)
+        yield last, context
+
+
+def _caps(session: Session | None, trace: Trace, *, timed: bool) -> list[tuple[int, int]]:
+    if session is None or session.cap_source == "option":
+        return []
+    axis = trace.ts if timed else trace.seq
+    return steps((axis[at], cap) for at, cap in enumerate(trace.caps) if cap > 0 and axis[at] >= 0)
+
+
+def _begins(session: Session | None) -> int | None:
+    if session is None:
+        return None
+    sizes = [
+        size
+        for one in attempts(session.events)
+        if one.trigger == "threshold" and (size := one.first.context or one.first.before) is not None
+    ]
+    return min(sizes, default=None)
+
+
+def _spent(trace: Trace, *, timed: bool) -> list[tuple[int, float]]:
+    if not trace.priced:
+        return []
+    axis = trace.ts if timed else trace.seq
+    total, last = 0.0, -1
+    cents: list[tuple[int, int]] = []
+    for at, cost in enumerate(trace.cost):
+        total += cost
+        last = max(last, axis[at])
+        if last >= 0:
+            cents.append((last, round(total * 10_000)))
+    return [(x, value / 10_000) for x, value in thinned(steps(cents), WIDTH // 2)]
+
+
+def bars(files: list[File]) -> list[Bars]:
+    """Count compactions by outcome per hour (or a longer stretch that suits), and a log's attempts per minute."""
+    found = [one for file in files for session in file.sessions for one in attempts(session.events)]
+    ends = [(one.last.ts, one.outcome) for one in found if one.last.ts is not None]
+    charts = []
+    if len(ends) > 1:
+        charts.append(_bars(ends, "Compactions by outcome"))
+    starts = [
+        (one.first.ts, "attempt")
+        for file in files
+        if file.log
+        for session in file.sessions
+        for one in attempts(session.events)
+        if one.first.ts is not None
+    ]
+    if len(starts) > 1:
+        charts.append(_per_minute(starts))
+    return charts
+
+
+def _bars(found: Sequence[tuple[int, str]], title: str) -> Bars:
+    first, last = min(ts for ts, _ in found), max(ts for ts, _ in found)
+    step = next((one for one in _STEPS[3:] if (last - first) // one < _MOST_BARS), _STEPS[-1])
+    start = first - first % step
+    rows: dict[int, Counter[str]] = {}
+    for ts, mark in found:
+        rows.setdefault(start + (ts - start) // step * step, Counter())[mark] += 1
+    unit = {_HOUR: "hour", 24 * _HOUR: "day", 7 * 24 * _HOUR: "week"}.get(step, f"{step // _HOUR} hours")
+    ordered: list[tuple[int, dict[str, int]]] = [
+        (at, {mark: rows[at][mark] for mark in OUTCOMES if rows[at][mark]}) for at in sorted(rows)
+    ]
+    return Bars(
+        anchor="", title=f"{title}, per {unit}", start=start, step=step, steps=(last - start) // step + 1, rows=ordered
+    )
+
+
+def _per_minute(found: list[tuple[int, str]]) -> Bars:
+    """Give the greatest number of attempts in any clock minute of each stretch."""
+    minutes = Counter(ts // _MINUTE for ts, _ in found)
+    first, last = min(minutes) * _MINUTE, max(minutes) * _MINUTE
+    step = next((one for one in _STEPS if (last - first) // one < 3 * _MOST_BARS), _STEPS[-1])
+    start = first - first % step
+    rows: dict[int, int] = {}
+    for minute, count in minutes.items():
+        at = start + (minute * _MINUTE - start) // step * step
+        rows[at] = max(rows.get(at, 0), count)
+    within = "" if step == _MINUTE else f", the most in any minute of {step // _MINUTE}"
+    return Bars(
+        anchor="",
+        title=f"Compaction attempts per minute{within}",
+        start=start,
+        step=step,
+        steps=(last - start) // step + 1,
+        rows=[(at, {"attempt": rows[at]}) for at in sorted(rows)],
+    )
