@@ -7,6 +7,7 @@ several; any other failure ends the attempt.
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -117,19 +118,20 @@ class Attempts:
     """Failed attempts that wait for their place among a session's rows, earliest first."""
 
     def __init__(self, events: Iterable[Event]) -> None:
-        self._waiting = sorted(events, key=lambda event: (event.ts or 0, event.record or ""))
+        self._waiting = deque(sorted(events, key=lambda event: (event.ts or 0, event.record or "")))
 
     def before(self, row: Event) -> Iterator[Event]:
         """Yield the failed attempts that lie before the row.
 
         The last one is joined into the row where the row is the boundary that the same attempt ended with.
         """
-        if not self._waiting or row.ts is None or row.kind == "session":
+        if row.ts is None or row.kind == "session":
             return
-        due = [event for event in self._waiting if (event.ts or 0) <= row.ts]
+        due: list[Event] = []
+        while self._waiting and (self._waiting[0].ts or 0) <= row.ts:
+            due.append(self._waiting.popleft())
         if not due:
             return
-        del self._waiting[: len(due)]
         groups = _attempts(due)
         near = row.ts - (groups[-1][-1].ts or 0) <= _SAME_ATTEMPT
         if row.kind == "compacted" and row.outcome in {"summary", "no-summary"} and near:
@@ -139,10 +141,10 @@ class Attempts:
     def rest(self) -> Iterator[Event]:
         """Yield the failed attempts after the last row."""
         yield from map(_merged, _attempts(self._waiting))
-        self._waiting = []
+        self._waiting.clear()
 
 
-def _attempts(events: list[Event]) -> list[list[Event]]:
+def _attempts(events: Iterable[Event]) -> list[list[Event]]:
     groups: list[list[Event]] = []
     for event in events:
         if groups and groups[-1][-1].text == _RETRIED:

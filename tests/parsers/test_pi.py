@@ -313,6 +313,23 @@ def test_a_bad_line_costs_itself_at_most(tmp_path: Path, name: str, bad: bytes, 
     assert reason in one.reason
 
 
+def test_a_line_of_25_mb_is_a_line_like_any_other(tmp_path: Path) -> None:
+    huge = {"role": "toolResult", "toolName": "read", "content": [{"type": "text", "text": "x" * 25_000_000}]}
+    answers = [_entry("a", None, 1, message=_answer()), _entry("c", "b", 3, message=_answer())]
+    text = [json.dumps(row) for row in [HEADER, answers[0], _entry("b", "a", 2, message=huge)]]
+    path = tmp_path / "s.jsonl"
+    path.write_text("\n".join([*text, text[2][:-40], json.dumps(answers[1])]), encoding="utf-8")
+    source = Source(path)
+    assert [(event.line, event.kind) for event in read(source) if event.kind != "session"] == [
+        (2, "reply"),
+        (3, "tool"),
+        (5, "reply"),
+    ]
+    assert [(one.line, one.offset, one.salvaged) for one in source.malformed] == [
+        (4, sum(len(line) + 1 for line in text), False)
+    ]
+
+
 def test_a_field_of_an_unexpected_shape_costs_the_field_not_the_record(
     tmp_path: Path, events_of: Callable[[Path], list[Event]]
 ) -> None:
