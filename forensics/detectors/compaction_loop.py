@@ -41,6 +41,9 @@ def compaction_loop(session: Session, *, within: int = 3, refills: int = 3) -> I
     that a person asked for or cancelled, or that had nothing to do, are passed over. Two in a row, after which the
     session recovers, are a warning. One loop is one finding, however long.
 
+    What to do: bound the cycle. Count compactions since the last reply that ended well and left room, stop after a few
+    with a message that says so, and compact again only when something changed (anomalyco/opencode#37584).
+
     Measures: cycles (compactions; a last one in which the record breaks off is left out); hours (first to last row);
     cost (US dollars recorded for them; unknown where none is); kind; summaries (made); unfinished (attempts whose
     end is not on record); prompts (typed by a person inside); overflows (requests that overflowed inside); paid

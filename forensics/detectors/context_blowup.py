@@ -49,6 +49,9 @@ def context_blowup(file: File, *, ratio: float = 1.05) -> Iterator[Claim]:
     times the window or more, or over `ratio` times it and a compaction left the context over its window; else a short
     overshoot is a warning, one of up to `ratio` times a note. A log's sessions are taken together.
 
+    What to do: check the size before each request against the window of the model in force, keep what a compaction cut
+    away out of the next request even when its summary fails, and do not send a context again that was refused.
+
     Measures: peak (tokens); cap (tokens); ratio (peak / cap); measure ("whole prompt" or "messages only"); growth
     (tokens from the first known size to the peak); rows_over (measured rows over their window); compactions_over
     (compactions that left the context over it); cap_source ("recorded", "error text" or "option").

@@ -40,6 +40,9 @@ def crash_loop(file: File, *, exits: int = 2, window: float = 60.0) -> Iterator[
     exit lies in a compaction window when a compaction attempt of the same process's life is still open, or when one
     started or ended at most `window` seconds before it. That is a correlation: the log does not say why it died.
 
+    What to do: look at what the process printed just before each exit, and keep on disk what a new process needs to
+    know (how often it tried, the cooldown), so that it does not begin at the same point again.
+
     Measures: exits (with an error); in_compaction_window (of those, apart from immediate respawn failures);
     immediate_respawn; elsewhere (the others); compaction_in_flight (of those in the window, with an attempt open);
     handled (exits whose shutdown the process announced itself: a caught fatal error, not a sudden death);

@@ -49,6 +49,9 @@ def ineffective_compaction(session: Session, *, share: float = 0.95) -> Iterator
     are the same within 1 % and that leave 70 % or more are a fixed point. Consecutive ones of one kind are one
     finding. Silent where sizes are unknown or under 1,000 tokens, and for failed attempts that cut nothing.
 
+    What to do: compare the size after a compaction with the size before it, treat one that made no room as failed, and
+    cut more or stop instead of compacting again.
+
     Measures: before, after (tokens, of the worst); share (after / before); times (compactions in a row); kind
     ("not smaller", "full again at once" or "fixed point").
     """

@@ -24,6 +24,9 @@ def length_stop(session: Session) -> Iterator[Claim]:
     generated the same number of tokens. A canned refusal that a provider marks as cut, without any usage, is no
     length stop, and the person's abort is none either.
 
+    What to do: continue a cut reply directly, a bounded number of times, and start counting anew at each prompt
+    (bastani-inc/atomic#1684); where the limit is the agent's own, raise it.
+
     Measures: `stops` in the run; `output_cap` in tokens (null: unknown); `by_agent`, `by_person` and `by_nothing`:
     how many of them were followed by the agent itself, by a person's prompt, by nothing to the end of the session.
     """

@@ -30,6 +30,9 @@ def manual_continue(session: Session) -> Iterator[Claim]:
     gives new instructions, was written by a program, replays an earlier one, or was sent before the failure, while a
     compaction still runs, and when a file does not keep what the message said.
 
+    What to do: let the agent continue by itself after this class of failure, a bounded number of times, and say aloud
+    when it gives up (bastani-inc/atomic#1690).
+
     Measures: `waiting_seconds` between the break and the message; `class`, the fault of the failed reply or how it
     ended (length, empty, filtered, idle); `compacted`, yes when a compaction cut the context down in between;
     `resumed`, whether a good reply followed (null where the session ends with the message); `streak`, which message

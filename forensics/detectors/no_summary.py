@@ -47,6 +47,9 @@ def no_summary(file: File, *, rate: float = 0.5, attempts: int = 3) -> Iterator[
     A summary that was kept but seems cut off in mid-sentence is told apart, as a suspicion (`suspect_truncated`,
     `suspect_rate`): it is in no other figure.
 
+    What to do: read the recorded reasons. Give the summary request a budget that its answer fits in and no reasoning,
+    try it once more at most, then cut the context without a summary and say so.
+
     Measures: attempts; no_summary; truncated, empty, skeleton (of those, by the recorded reason); cancelled;
     unfinished (never ended); undetermined (the record does not say how they ended, not in `attempts`);
     rate (0 to 1, with its Wilson 95 % interval); rate_if_unfinished_failed (0 to 1); model_calls (requests that the

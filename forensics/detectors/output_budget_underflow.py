@@ -31,6 +31,9 @@ def output_budget_underflow(session: Session) -> Iterator[Claim]:
     without a good reply between. The figures are read from the provider's own words. An overflow of the context
     window is another fault and does not fire it, and no budget error of one session is held against another.
 
+    What to do: clamp the budget to the provider's minimum before sending, and compact before the window is so full that
+    nothing is left for the answer (bastani-inc/atomic#1690).
+
     Measures: `occurrences` in the run; `asked`, the tokens that were asked for the first time, and `minimum` and
     `maximum` that the error names (null: not said); `followed`, who went on after the last one: agent, person or
     nothing.

@@ -35,6 +35,9 @@ def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
 
     It stays quiet when the replay after a compaction got a good reply, which is how a replay should end.
 
+    What to do: compare the message's own size with the window before sending it again; if nothing ended well since the
+    last summary, stop with an error that names the message.
+
     Measures: `replays`; `compactions` in the loop; `cost` in US dollars as recorded, of its compactions and failed
     replies (null: none recorded, or nothing but 0, which agents write when they know no price); `hours` from the
     first to the last row; `tokens` of the message, estimated; `cap`, the context window in tokens; `oversized`, yes

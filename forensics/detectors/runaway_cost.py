@@ -24,6 +24,9 @@ def runaway_cost(
 
     It stays quiet in a long session whose compactions cost little beside its work, and where nothing is recorded.
 
+    What to do: give recovery a budget of its own, in dollars or requests, that only progress refills, and tell the
+    person when it is spent.
+
     Measures: `cost` of recovery and `total_cost` of the session in US dollars (null: not recorded); `share` of
     recovery, 0 to 1; `recovery_tokens` and `total_tokens`; `compactions` and `failed_replies` counted; `unpriced`,
     how many of those rows carry no cost.

@@ -28,6 +28,9 @@ def silent_stall(file: File, *, idle: int = 1800) -> Iterator[Claim]:
     Its severity is a warning where the provider failed (rate limit, quota, network) and no compaction came of it,
     and for an answer that was cut at the output limit.
 
+    What to do: end every recovery with an event: it goes on, or it gave up and why. A check that returns early must say
+    so too.
+
     Measures: `idle_seconds` of nothing; `class`, as in manual-continue; `compacted`; `ended`, `new work` or `nothing`.
     """
     ends = {session.id: session.end for session in file.sessions}

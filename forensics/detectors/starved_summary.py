@@ -25,6 +25,9 @@ def starved_summary(file: File, *, many: int = 3) -> Iterator[Claim]:
     sure: high when a cut at the budget or the reasoning's tokens are on record, low when all that is known is that
     the summaries came empty. A log's sessions are taken together.
 
+    What to do: turn reasoning off for the summary request on every endpoint, and raise its output budget to several
+    times the length of a usual summary.
+
     Measures: starved (truncated + empty); truncated; empty; attempts (that wanted a summary); echoes (of the
     starved, attempts that asked no model; unknown where that is not recorded); output_tokens (the greatest output
     on record among them, a lower bound of the budget), reasoning_share (0 to 1, of all their output).

@@ -36,6 +36,9 @@ def usage_outlier(file: File) -> Iterator[Claim]:
     it is more than 10 times both its neighbours. Growth, a fall after a compaction, and totals that differ from
     their components by less (tool or reasoning tokens) stay quiet. Each reason has its own finding.
 
+    What to do: take usage from the one request that it belongs to, and refuse to calibrate with a figure far from the
+    agent's own estimate.
+
     Measures: value (tokens, of the row with the greatest ratio); plausible (tokens, what fits there); ratio (value /
     plausible); rows (affected); of (measured rows); reason.
     """
