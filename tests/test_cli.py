@@ -445,16 +445,17 @@ def test_help_is_the_same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
         "",
         "scan",
         "check",
+        "baseline",
+        "baseline create",
+        "baseline update",
+        "baseline prune",
+        "report",
         "read",
         "list",
         "explain",
         "discover",
         "doctor",
         "schema",
-        "baseline",
-        "baseline create",
-        "baseline update",
-        "baseline prune",
     ]
     assert first["scan"].startswith("Usage: forensics scan [OPTIONS] PATH...\n\n  Find what went wrong")
     assert max(len(line) for page in first.values() for line in page.splitlines()) <= 100
