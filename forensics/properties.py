@@ -15,7 +15,7 @@ from forensics.graphs import Path, components, heaviest, inner, shortest_lasso
 from forensics.ratio import worst_ratio
 from forensics.replay import Signal
 from forensics.terms import FRESH, PACE, Property, abandons, ledger, silent
-from forensics.verdict import Verdict, ending, first_edge, lasso_scenes, led, many, scenes, words
+from forensics.verdict import Verdict, ending, first_edge, lasso_scenes, led, loop_words, many, scenes
 from forensics.walk import Graph, Move
 
 
@@ -26,25 +26,33 @@ def bounded(graph: Graph) -> Verdict:
     recovery = bytearray(one.recovery for one in moves)
     component, _ = components(graph, allow)
     loops = inner(graph, allow, component, recovery)
-    across = _across_prompts(graph)
+    beside = {"across_prompts": _across_prompts(graph), "restart_forgets": _restart_forgets(graph)}
     if loops:
         lasso = shortest_lasso(graph, allow, loops)
         cycle = [graph.moves[graph.move[edge]] for edge in lasso.cycle]
-        figures = {"cycle": _cost(cycle), "delay": any(one.delay for one in cycle), "across_prompts": across}
+        figures = {"cycle": _cost(cycle), "delay": any(one.delay for one in cycle), **beside}
         pause = "with a delay" if figures["delay"] else "without delay"
-        return Verdict(False, figures, f"{words(cycle)}, for ever, {pause}", scenes(graph, lasso.prefix, lasso.cycle))
+        return Verdict(
+            False, figures, f"{loop_words(cycle)}, for ever, {pause}", scenes(graph, lasso.prefix, lasso.cycle)
+        )
     most, path = heaviest(graph, allow, component, [[one.weights[place] for one in moves] for place in range(3)])
-    figures = {"recoveries": most[0], "model_calls": most[1], "summaries": most[2], "across_prompts": across}
+    figures = {"recoveries": most[0], "model_calls": most[1], "summaries": most[2], **beside}
     reason = f"at most {many(most[0], 'recovery')}, {many(most[1], 'model call')}, {many(most[2], 'paid summary')}"
     return Verdict(True, figures, reason, scenes(graph, led(graph, path), ()))
 
 
-def _across_prompts(graph: Graph) -> dict[str, Any]:
+def _across_prompts(graph: Graph) -> bool:
     """Say whether a person who writes again and again, and gets nowhere, pays for recoveries each time."""
     allow = bytearray(not one.progress for one in graph.moves)
     component, _ = components(graph, allow)
     loops = inner(graph, allow, component, bytearray(bool(one.weights[2]) for one in graph.moves))
-    return {"repeats": bool(loops)}
+    return bool(loops)
+
+
+def _restart_forgets(graph: Graph) -> bool:
+    """Say whether a process that dies and comes back remembers nothing."""
+    start = graph.policy.start
+    return all(graph.step(state, Signal("restart")).state == start for state in graph.states)
 
 
 def _cost(moves: Iterable[Move]) -> dict[str, int]:
@@ -65,7 +73,7 @@ def paced(graph: Graph) -> Verdict:
         )
     cycle = [] if lasso is None else [moves[graph.move[edge]] for edge in lasso.cycle]
     worst = "recoveries without one good reply" if ratio is None else f"{many(ratio, 'recovery')} for each good reply"
-    return Verdict(False, figures, f"{worst}: {words(cycle)}, for ever", lasso_scenes(graph, lasso))
+    return Verdict(False, figures, f"{worst}: {loop_words(cycle)}, for ever", lasso_scenes(graph, lasso))
 
 
 def hands_free(graph: Graph) -> Verdict:

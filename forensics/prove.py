@@ -5,7 +5,6 @@ what a fix achieves for another failure, and judges seven properties on each wal
 """
 
 from collections.abc import Iterable, Mapping
-from itertools import combinations
 from typing import Any, NamedTuple, get_args
 
 from forensics.environment import ASSUMPTIONS, CLASSES, Asked, FaultClass, World, answers
@@ -16,9 +15,6 @@ from forensics.verdict import Verdict
 from forensics.walk import Graph, Stepper
 
 MAX_STATES = 2_000_000
-
-EXPLAINED_STATES = 20_000
-"""Above this many states, no search for the assumptions under which a lost property would hold."""
 
 SCHEMA_VERSION = 1
 
@@ -51,7 +47,14 @@ def assumptions_of(policy: Policy, given: Iterable[str]) -> tuple[str, ...]:
     unknown = [name for name in names if name not in ASSUMPTIONS]
     if unknown:
         raise AssumptionError(f"unknown assumption {unknown[0]!r}; known: {', '.join(ASSUMPTIONS)}")
+    if contradictory(names):
+        raise AssumptionError("errors cannot be both over and under the threshold: assume one of the two")
     return names
+
+
+def contradictory(names: Iterable[str]) -> bool:
+    """Whether the assumptions leave no failure at all, so that everything would hold."""
+    return {"errors-over-threshold", "errors-under-threshold"} <= set(names)
 
 
 def prove(
@@ -86,27 +89,6 @@ def _judge(
     return hostile.size, {
         name: judge(friendly if name == "hands-free" else hostile) for name, judge in PROPERTIES.items()
     }
-
-
-def holds_under(
-    policy: Policy, options: Mapping[str, Any] | None, given: Iterable[str], name: Property, kind: FaultClass | None
-) -> list[tuple[str, ...]]:
-    """Give the smallest sets of further assumptions, of one or two, under which a lost property holds."""
-    held = set(assumptions_of(policy, given))
-    step = stepper(policy, options)
-    classes = frozenset(CLASSES if kind is None else (kind,))
-    spare = [other for other in ASSUMPTIONS if other not in held and other != "restarts"]
-    for size in (1, 2):
-        found = [
-            more
-            for more in combinations(spare, size)
-            if PROPERTIES[name](
-                Graph(policy, step, World(classes, frozenset(held | set(more)), name == "hands-free"), MAX_STATES)
-            ).holds
-        ]
-        if found:
-            return found
-    return []
 
 
 def to_json(proofs: Iterable[Proof]) -> dict[str, Any]:

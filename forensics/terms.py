@@ -50,7 +50,8 @@ FRESH, FAILED, GIVEN_UP, MADE = range(4)
 def ledger(held: int, one: Move) -> tuple[int, bool]:
     """Follow what is known of summaries since the last progress or prompt, and say whether this move is futile.
 
-    After a summary a second one is futile; after a failed one, one announced retry is not.
+    After a summary a second one is futile, and so is one where there was nothing to compact; after a failed one, one
+    announced retry is not.
     """
     if one.boundary or one.progress:
         held = FRESH
@@ -62,6 +63,8 @@ def ledger(held: int, one: Move) -> tuple[int, bool]:
             held = MADE
         elif fails(one.signal):
             held = FAILED if held == FRESH else max(held, GIVEN_UP)
+        elif one.signal.outcome == "nothing":
+            held = max(held, GIVEN_UP)
     if one.action in COMPACTS:
         futile = futile or held in {MADE, GIVEN_UP} or (held == FAILED and not one.announced)
     return held, futile

@@ -80,6 +80,12 @@ def words(moves: Iterable[Move]) -> str:
     return ", ".join(_folded(said))
 
 
+def loop_words(cycle: list[Move]) -> str:
+    """Say a loop in words, from a reply on where it holds one."""
+    first = next((place for place, one in enumerate(cycle) if one.signal.kind == "reply"), 0)
+    return words([*cycle[first:], *cycle[:first]])
+
+
 def _folded(said: list[str], longest: int = 3) -> Iterable[str]:
     at = 0
     while at < len(said):

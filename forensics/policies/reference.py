@@ -29,10 +29,11 @@ Answer = tuple[Budget, Action, bool]
 def reference(state: Budget, signal: Signal, *, limit: int = LIMIT, price: int = PRICE) -> Answer:
     """Ours: holds all seven properties against every class of failure.
 
-    A credit is earned by good replies and spent by recoveries, so an agent that gets nowhere slows down and one that
-    works is never stopped. At most `limit` recoveries follow each other without progress; one summary is made until
-    there is progress, and a failed one is tried once more, aloud; nothing is sent that is known not to fit; a skipped
-    continuation is given back; a prompt forgets everything; and each end is announced.
+    A credit is earned by good replies and spent by recoveries, so an agent that gets nowhere stops and one that works
+    goes on. At most `limit` recoveries follow each other without progress; one summary is made until there is
+    progress, and a failed one is tried once more, aloud; nothing is sent that is known not to fit; a skipped
+    continuation is given back; a prompt forgets everything; and each end is announced. For every one of these rules a
+    test removes it, and loses the property that it is for.
     """
     if signal.kind in {"prompt", "restart"}:
         return Budget(credit=limit * price), "proceed" if signal.kind == "prompt" else "stop", False
@@ -51,9 +52,8 @@ def reference(state: Budget, signal: Signal, *, limit: int = LIMIT, price: int =
 
 def _recover(state: Budget, signal: Signal, limit: int, price: int) -> Answer:
     full = signal.fault != "transient" and (signal.over or signal.stop == "error")
-    hopeless = signal.output == "none" and not full
     spent = state._replace(credit=state.credit - price, streak=state.streak + 1)
-    if hopeless or spent.credit < 0 or spent.streak > limit or (full and state.summary != "none"):
+    if spent.credit < 0 or spent.streak > limit or (full and state.summary != "none"):
         return state, "proceed" if signal.good else "stop", True
     if full:
         after: Action = "proceed" if signal.good else "continue" if signal.stop == "length" else "retry"
@@ -62,12 +62,12 @@ def _recover(state: Budget, signal: Signal, limit: int, price: int) -> Answer:
 
 
 def _compacted(state: Budget, signal: Signal, limit: int, price: int) -> Answer:
-    end: Action = "proceed" if state.then == "proceed" else "stop"
-    if signal.outcome == "summary":
-        made = state._replace(summary="made")
-        return (made, "stop", True) if signal.fits == "no" else (made, state.then, False)
+    idle = state._replace(then="proceed")
     if signal.outcome == "aborted":
-        return state, "stop", True
-    if signal.outcome == "nothing" or state.summary == "failed" or state.credit < price or state.streak >= limit:
-        return state._replace(summary="given-up"), end, True
+        return idle, "stop", True
+    if signal.outcome == "summary":
+        stuck = signal.fits == "no"
+        return idle._replace(summary="made"), "stop" if stuck else state.then, stuck
+    if signal.outcome == "nothing" or state.summary == "failed" or state.streak >= limit:
+        return idle._replace(summary="given-up"), "proceed" if state.then == "proceed" else "stop", True
     return state._replace(summary="failed", credit=state.credit - price, streak=state.streak + 1), "compact", True

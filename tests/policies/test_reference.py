@@ -1,4 +1,13 @@
+import inspect
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import forensics.policies.reference as module
+from forensics.environment import CLASSES
+from forensics.prove import prove
+from forensics.replay import load
 
 Acts = Callable[..., list[str]]
 
@@ -54,3 +63,70 @@ def test_a_full_context_that_cannot_be_compacted_goes_on_aloud(acts: Acts) -> No
 
 def test_transient_errors_are_waited_for(acts: Acts) -> None:
     assert acts("reference", *(["transient", "elapsed"] * 3), "transient") == ["wait", "retry"] * 3 + ["stop!"]
+
+
+def test_it_holds_everything_for_every_failure_and_for_all_together() -> None:
+    proof = prove("reference")
+    assert [name for name, judged in proof.verdicts.items() if not judged.overall.holds] == []
+    assert {kind for judged in proof.verdicts.values() for kind, one in judged.by_fault.items() if one.holds} == {
+        *CLASSES
+    }
+    figures = proof.verdicts["bounded"].overall.figures
+    assert (figures["recoveries"], figures["model_calls"], figures["summaries"]) == (3, 4, 2)
+    assert proof.verdicts["paced"].overall.figures == {"ratio": "1/3"}
+
+
+def test_it_is_short() -> None:
+    code = [line for line in inspect.getsource(module).splitlines() if line.strip() and '"""' not in line]
+    assert len(code) < 60
+
+
+Change = tuple[str, str]
+
+GUARDS: dict[str, tuple[list[Change], set[str]]] = {
+    "a recovery costs credit": (
+        [
+            *[("credit=state.credit - price, ", "")] * 2,
+            ("credit=state.credit + price, ", ""),
+        ],
+        {"paced"},
+    ),
+    "at most three in a row": ([("spent.streak > limit or ", "")], {"bounded"}),
+    "only progress ends a row": (
+        [("min(state.credit + 1, limit * price))", "min(state.credit + 1, limit * price), streak=0)")],
+        {"bounded"},
+    ),
+    "credit is earned by good replies": ([("min(state.credit + 1, limit * price)", "state.credit")], {"hands-free"}),
+    "what was compacted goes on": ([('"stop" if stuck else state.then, stuck', '"stop", True')], {"hands-free"}),
+    "an end is announced": ([('if signal.good else "stop", True', 'if signal.good else "stop", False')], {"loud"}),
+    "a skipped continuation is given back": (
+        [("credit=state.credit + price, streak=state.streak - 1", "")],
+        {"accounted"},
+    ),
+    # What a failed attempt spent is given back by the prompt, so forgetting is for both.
+    "a prompt forgets everything": (
+        [("return Budget(credit=limit * price)", "return Budget(credit=state.credit)")],
+        {"fresh", "accounted"},
+    ),
+    # Both properties ask for it in their definitions.
+    "a failed summary is told": ([('"compact", True', '"compact", False')], {"accounted", "contained"}),
+    "one summary until there is progress": ([(' or (full and state.summary != "none")', "")], {"contained"}),
+    "one retry of a failed summary": ([(' or state.summary == "failed"', "")], {"contained"}),
+    "no summary of nothing": ([('signal.outcome == "nothing" or ', "")], {"contained"}),
+    "nothing is sent that does not fit": ([('stuck = signal.fits == "no"', "stuck = False")], {"contained"}),
+}
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_without_a_guard_exactly_the_property_it_is_for_is_lost(guard: str, tmp_path: Path) -> None:
+    changes, lost = GUARDS[guard]
+    text = inspect.getsource(module)
+    if guard == "at most three in a row":
+        text = text.replace("streak=state.streak + 1)", "streak=min(state.streak + 1, limit))", 1)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path = tmp_path / "mutant.py"
+    path.write_text(text)
+    proof = prove(load(path), max_states=50_000)
+    assert {name for name, judged in proof.verdicts.items() if not judged.overall.holds} == lost
