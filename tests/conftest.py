@@ -1,17 +1,23 @@
 """Where the project's samples are, and the corpus of real recordings where it stands beside the checkout."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from forensics.events import Event
+from forensics.incident.build import incident
+from forensics.incident.model import Incident
+from forensics.inputs import expand
 from forensics.parse import Source, read, recognise
+from forensics.scan import Options
 from forensics.timeline import File
+from tests.chromium import Browser, program
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"
 CORPUS = ROOT.parent / "shared" / "corpus"
+NOW = 1_800_000_000_000
 
 
 @pytest.fixture(scope="session")
@@ -40,5 +46,27 @@ def file_of() -> Callable[[Path], File]:
     def build(path: Path) -> File:
         chosen = recognise(path)
         return File(path.name, chosen.name, chosen.agent, log=chosen.log).build(read(Source(path), chosen))
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real browser; a test that asks for it is skipped where there is none."""
+    path = program()
+    if path is None:
+        pytest.skip("there is no Chromium on this machine")
+    one = Browser(path)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def incident_of() -> Callable[..., Incident]:
+    """Read files into an incident report, not redacted; the time of the scan is fixed."""
+
+    def build(*paths: Path, excerpts: bool = False) -> Incident:
+        found = expand([str(path) for path in paths], Path(), None)
+        return incident(found.files, Options(now=NOW), skipped=found.skipped, excerpts=excerpts)
 
     return build

@@ -55,22 +55,22 @@ def outputs_of(given: Sequence[str], format_: str | None) -> list[Output]:
 
 def gather(paths: Sequence[str], asked: Settings, without: Iterable[Path] = ()) -> Gathered:
     """Read what the paths name; the files `without` (this run's own) are passed over. Raises `UsageError`."""
-    names = chosen(asked.get("select"), asked.get("ignore"), detectors())
     with _common.spool(paths) as folder:
         try:
             inputs = expand(paths, folder, _common.stdin(), without=list(without))
         except NoSuchInput as error:
             raise UsageError(str(error)) from error
-        options = Options(
-            detectors=tuple(names), options=asked["set"], cap=asked.get("cap"), now=asked.get("now", _now())
-        )
+        options = options_of(asked)
         quiet, verbose = bool(asked.get("quiet")), bool(asked.get("verbose"))
         results = scan_all(inputs.files, options, asked.get("jobs"), quiet=quiet, verbose=verbose)
     return Gathered(inputs.files, results, inputs.skipped, options)
 
 
-def _now() -> int:
-    return round(time.time() * 1000)
+def options_of(asked: Settings) -> Options:
+    """Give what the settings ask of a scan. Raises `UsageError`."""
+    names = chosen(asked.get("select"), asked.get("ignore"), detectors())
+    now = asked.get("now", round(time.time() * 1000))
+    return Options(detectors=tuple(names), options=asked["set"], cap=asked.get("cap"), now=now)
 
 
 def terms_of(asked: Settings) -> Terms:

@@ -1,23 +1,20 @@
 """The command that writes an incident report."""
 
 import os
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import quote
 
 import typer
 
-from forensics.cli import _common
+from forensics.cli import _common, _options
 from forensics.cli._common import Paths, Quiet, Strict
-from forensics.config import Settings, UsageError, assignments, chosen, read_key, settings
-from forensics.detect import detectors
+from forensics.config import Settings, UsageError
 
 if TYPE_CHECKING:
     from forensics.incident.model import Incident
-    from forensics.inputs import Inputs
 
 T = TypeVar("T")
 _KINDS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown", ".json": "json"}
@@ -46,50 +43,56 @@ def report(  # noqa: PLR0917  (the options of the command)
             "--redact/--no-redact", help="Replace personal details and secrets (default).", show_default=False
         ),
     ] = None,
-    select: Annotated[
-        list[str] | None, typer.Option(metavar="DETECTOR", help="Run only these; repeatable, or with commas.")
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="DETECTOR", help="Do not run these.")] = None,
-    min_severity: Annotated[
-        str | None, typer.Option(metavar="SEVERITY", help="Tell error, warning (and above), or note (all; default).")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only findings from this time on (ISO 8601; UTC if no zone).")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only findings up to this time; a day alone is meant whole.")
-    ] = None,
-    cap: Annotated[
-        str | None, typer.Option(metavar="TOKENS", help="The context window, where you know better than the files.")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="DETECTOR.OPTION=VALUE", help="Change a detector's option; repeatable."),
-    ] = None,
-    now: Annotated[
-        str | None, typer.Option(metavar="TIME", help="The time to take for now, to tell a stall from an open session.")
-    ] = None,
+    select: _options.Select = None,
+    ignore: _options.Ignored = None,
+    min_severity: _options.MinSeverity = None,
+    since: _options.Since = None,
+    until: _options.Until = None,
+    cap: _options.Cap = None,
+    set_: _options.Set = None,
+    baseline: _options.BaselineFile = None,
+    now: _options.Now = None,
     strict: Strict = None,
     quiet: Quiet = False,
 ) -> None:
     """Write an incident report that can be attached to an issue: what happened, how bad, when, why, what to do.
 
     Several files make one report on one timeline. Nothing of the transcripts is in it but error messages and the
-    first words of a person's continue. Exit codes: as `scan`, findings alone never fail it.
+    first words of a person's continue. Exit codes are those of scan; findings alone never fail it.
     """
-    asked = _common.given(
-        select=select, ignore=ignore, min_severity=min_severity, since=since, until=until, cap=cap, now=now,
-        redact=redact, strict=strict, quiet=quiet,
+    asked = _options.asked_of(
+        {
+            "select": select, "ignore": ignore, "min_severity": min_severity, "since": since, "until": until,
+            "cap": cap, "baseline": baseline, "now": now, "redact": redact, "strict": strict, "quiet": quiet,
+        },
+        set_,
     )  # fmt: skip
-    given: Settings = {name: read_key(name, _joined(value), f"--{name}") for name, value in asked.items()}
-    given["set"] = assignments(set_ or (), detectors(), "--set")
+    asked.pop("fail-on", None)  # of a configuration file: it is about scan and check
     targets = _targets(output or ["-"])
-    folder = _folder(charts)
-    _report(paths, settings(given, Path.cwd(), detectors), targets, folder, excerpts=with_excerpts)
+    made = _made(paths, asked, [path for _, path in targets if path], excerpts=with_excerpts)
+    _write(made, targets, _folder(charts))
+    result = made.summary.result
+    if not asked.get("quiet"):
+        _common.complain(f"{result.reason} (exit {result.exit_code})", "result")
+    _common.finish(result.exit_code)
 
 
-def _joined(value: Any) -> Any:
-    return ",".join(value) if isinstance(value, list) else value
+def _made(paths: list[str], asked: Settings, own: list[Path], *, excerpts: bool) -> "Incident":
+    from forensics.cli._accepted import baseline_file, marks  # noqa: PLC0415  (not needed for --help)
+    from forensics.cli._scanning import options_of, terms_of  # noqa: PLC0415
+    from forensics.incident.build import incident  # noqa: PLC0415
+    from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415
+    from forensics.redact import redacted_incident  # noqa: PLC0415
+
+    with _common.spool(paths) as spooled:
+        try:
+            inputs = expand(paths, spooled, _common.stdin(), without=[*own, baseline_file(asked)])
+        except NoSuchInput as error:
+            raise UsageError(str(error)) from error
+        options = options_of(asked)
+        mark = marks(asked, options, paths)
+        made = incident(inputs.files, options, terms_of(asked), inputs.skipped, mark, excerpts=excerpts)
+    return redacted_incident(made, Path.cwd().as_posix()) if asked.get("redact", True) else made
 
 
 def _targets(given: list[str]) -> list[tuple[str, Path | None]]:
@@ -117,39 +120,6 @@ def _folder(given: str | None) -> Path | None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--charts: {given}: is a file; give a folder")
     return folder
-
-
-def _report(
-    paths: list[str], asked: Settings, targets: list[tuple[str, Path | None]], folder: Path | None, *, excerpts: bool
-) -> None:
-    from forensics.incident.build import incident  # noqa: PLC0415  (not needed for --help)
-    from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415
-    from forensics.scan import Options  # noqa: PLC0415
-    from forensics.summary import Terms  # noqa: PLC0415
-
-    names = chosen(asked.get("select"), asked.get("ignore"), detectors())
-    terms = Terms(**{key: asked[name] for key in Terms.__struct_fields__ if (name := key.replace("_", "-")) in asked})
-    options = Options(
-        detectors=tuple(names),
-        options=asked["set"],
-        cap=asked.get("cap"),
-        now=asked.get("now", round(time.time() * 1000)),
-    )
-    with _common.spool(paths) as spooled:
-        try:
-            inputs: Inputs = expand(paths, spooled, _common.stdin(), without=[one for _, one in targets if one])
-        except NoSuchInput as error:
-            raise UsageError(str(error)) from error
-        made = incident(inputs.files, options, terms, inputs.skipped, excerpts=excerpts)
-    if asked.get("redact", True):
-        from forensics.redact import redacted_incident  # noqa: PLC0415
-
-        made = redacted_incident(made, Path.cwd().as_posix())
-    _write(made, targets, folder)
-    result = made.summary.result
-    if not asked.get("quiet"):
-        _common.complain(f"{result.reason} (exit {result.exit_code})", "result")
-    _common.finish(result.exit_code)
 
 
 def _write(made: "Incident", targets: list[tuple[str, Path | None]], folder: Path | None) -> None:

@@ -16,7 +16,7 @@ from forensics.incident.watch import Watch
 from forensics.inputs import Found
 from forensics.reports._words import blind_spots
 from forensics.scan import Options, Result, Skipped, look
-from forensics.summary import Report, Terms, summarise
+from forensics.summary import Mark, Report, Terms, summarise
 from forensics.timeline import File
 
 MOST_TRACKS = 12
@@ -49,13 +49,14 @@ def incident(
     options: Options,
     terms: Terms | None = None,
     skipped: Sequence[Skipped] = (),
+    mark: Mark | None = None,
     *,
     excerpts: bool = False,
 ) -> Incident:
     """Read the files and build the report, nothing redacted yet (see `redact.redacted_incident`)."""
     read = read_all(found, options)
     names = sorted(detectors() if options.detectors is None else options.detectors)
-    report = summarise(read.results, skipped, terms, names)
+    report = summarise(read.results, skipped, terms, names, mark)
     kept = {one.path for one in report.coverage.inputs}
     files = [file for file in read.files if file.name in kept]
     by_file: dict[str, list[Finding]] = {}

@@ -9,6 +9,7 @@ from forensics.reports._words import blind_spots, count, duration, minute
 from forensics.summary import Report
 
 MOST_CLAUSES = 3
+MOST_SENTENCES = 5
 Sentence = list[Piece]
 
 
@@ -128,7 +129,7 @@ _CLAUSES: dict[str, Callable[[Group], str]] = {
 
 def _numbers(groups: list[Group]) -> Iterator[Sentence]:
     """Give the finding of most weight of each group, worst first."""
-    for group in groups[:6]:
+    for group in groups[:MOST_SENTENCES]:
         case = max(group.cases, key=lambda one: number(one.finding, "cycles") or number(one.finding, "ratio") or 0)
         if group.detector == "manual-continue":
             yield _waiting(group)

@@ -26,7 +26,7 @@ _COLORS = {
 }  # fmt: skip
 _SHAPES = {
     "summary": "o", "dropped": "o", "no-summary": "x", "failed": "^", "aborted": "D", "skipped": "_", "unknown": "s",
-    "error": "v", "cut": "v", "aborted-reply": "d", "continue": "D", "prompt": "|", "crash": "*", "stopped": "s",
+    "error": "v", "cut": "v", "aborted-reply": "d", "continue": "D", "prompt": "|", "crash": "*", "stopped": "p",
     "start": "2",
 }  # fmt: skip
 _HOLLOW = frozenset({"dropped", "aborted", "unknown", "cut", "stopped"})

@@ -119,7 +119,7 @@ def _curve(track: Track, frame: Frame, top: float, bottom: float) -> Iterator[st
     def y(value: float) -> float:
         return bottom - value / scale * (bottom - top)
 
-    for value in round_steps(scale, 4):
+    for value in round_steps(scale, 5):
         at = y(value)
         yield f"<path class='grid' d='M{frame.left} {at:.1f}H{frame.right}'/>"
         yield _label(frame.left - 6, at + 4, short(value), "tick", "end")
@@ -165,7 +165,7 @@ def _limits(track: Track, frame: Frame, y: Callable[[float], float]) -> Iterator
 
 def _gap_row(track: Track, frame: Frame, top: float) -> Iterator[str]:
     """Draw the stretches in which nothing was recorded as bars in a row of their own."""
-    words = f"no rows for 15 min {track.gaps_in_all:,}"
+    words = f"15 min without rows {track.gaps_in_all:,}"
     y = top + frame.row - ROW / 2
     yield _label(18 if frame.narrow else 21, top + 13 if frame.narrow else y + 4, words, "name")
     yield f"<path class='grid' d='M{frame.left} {y:.1f}H{frame.right}'/>"
