@@ -3,6 +3,8 @@
 `scan_file` takes and gives plain picklable values, so that any `concurrent.futures.Executor` can run it.
 """
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -108,6 +110,8 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     output_tokens: int | None
     cost: float | None
     waiting_seconds: float | None
+    compactions_per_prompt: int | None = None
+    """The most compaction attempts between two prompts of a person, those that the person ordered left out."""
     contexts: list[int]
     """At most 60 context sizes over the session, each the greatest of its stretch."""
 
@@ -225,10 +229,17 @@ def totals(
         input_tokens=session.input_tokens,
         cached_tokens=session.cached_tokens,
         output_tokens=session.output_tokens,
-        cost=session.cost,
+        cost=None if session.cost is None else round(session.cost, 9),
         waiting_seconds=round(sum(waits), 3) if waits else None,
+        compactions_per_prompt=None if shown("prompts", session.prompts) is None else _per_prompt(session),
         contexts=session.contexts(60),
     )
+
+
+def _per_prompt(session: Session) -> int:
+    prompts = [event.seq for event in session.events if event.kind == "prompt" and event.origin == "human"]
+    own = (one for one in session.attempts if one.trigger != "manual" and one.outcome != "skipped")
+    return max(Counter(bisect_left(prompts, one.first.seq) for one in own).values(), default=0)
 
 
 def _compactions(session: Session, observable: Observable) -> Compactions:

@@ -254,7 +254,7 @@ def _summary(
         input_tokens=_whole(figures, "input_tokens"),
         cached_tokens=_whole(figures, "cached_tokens"),
         output_tokens=_whole(figures, "output_tokens"),
-        cost=figures.get("cost"),
+        cost=round(figures["cost"], 9) if "cost" in figures else None,
         waiting_seconds=figures.get("waiting_seconds"),
     )
 
