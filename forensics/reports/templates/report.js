@@ -76,6 +76,6 @@
   addEventListener("hashchange", open);
   open();
   addEventListener("beforeprint", () => {
-    for (const one of [...document.querySelectorAll("details:not([open])")].slice(0, 500)) one.open = true;
+    for (const one of [...document.querySelectorAll("details:not([open]):not(.aside)")].slice(0, 500)) one.open = true;
   });
 })();
