@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -64,17 +65,21 @@ class Source:
         """Bytes of the file."""
         return self.path.stat().st_size
 
-    def blocks(self, size: int | None = None) -> Iterator[tuple[int, bytes]]:
+    def blocks(self, size: int | None = None, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, bytes]]:
         """Yield (byte offset, data) in blocks of whole lines; the last line of each has lost its line end.
 
         For readers that search the bytes instead of looking at every line, who fare best with a `size` that stays in
-        the processor's cache. It counts no lines: `lines` is left to the reader.
+        the processor's cache. `start` and `stop` bound the bytes read. It counts no lines: `lines` is left to the
+        reader.
         """
         size = size or CHUNK_BYTES
-        offset = 0
+        offset = start
+        left = sys.maxsize if stop is None else stop - start
         pending: list[bytes] = []
         with self.path.open("rb", buffering=0) as stream:
-            while block := stream.read(size):
+            stream.seek(start)
+            while block := stream.read(min(size, left)):
+                left -= len(block)
                 cut = block.rfind(b"\n")
                 if cut < 0:
                     pending.append(block)
