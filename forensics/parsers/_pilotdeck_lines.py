@@ -7,7 +7,7 @@ write the same messages bare, or with a `[gateway] ` from `concurrently`.
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
@@ -78,29 +78,42 @@ class Check(msgspec.Struct, gc=False):
     turnId: str = ""  # noqa: N815
     snapshot: Snapshot | None = None
 
+    def line(self, number: int, stamp: bytes | None) -> Line:
+        """Give the line it was read from, without what nobody asks for."""
+        return Line(number, 0, stamp, None, _SKIP + msgspec.json.encode(self))
+
 
 Taker = Callable[[int, bytes | None, Check], Event | None]
 """Makes the row of a check from line, time stamp and JSON; `None` asks for the whole line instead."""
 _CHECK = msgspec.json.Decoder(Check).decode
 
 
-def lines(source: Source, take: Taker) -> Iterator[Line | Event]:
-    """Yield the lines that say something, events cut across lines put together; counts `source.lines`.
+def starts_anew(near: bytes) -> int | None:
+    """Give the first place in some bytes where a line begins that goes on from none before it."""
+    at = near.find(b"\n") + 1
+    while at:
+        end = near.find(b"\n", at)
+        stamp, _, message = _parts(near, at, end if end >= 0 else len(near))
+        if stamp is not None and (_KNOWN_START.match(message) or _MESSAGE.match(message)):
+            return at
+        at = end + 1
+    return None
 
-    A `policy_skip` that is clean and that `take` accepts comes as its row.
-    """
+
+def part(source: Source, take: Taker, start: int = 0, stop: int | None = None) -> Generator[Line | Event, None, int]:
+    """Yield the lines between two line starts, numbered from 1; return how many there are."""
     number = 1
     rest = b""
-    for offset, block, last in _marked(source.blocks(_BLOCK_BYTES)):
-        start = offset - len(rest) - 1 if rest else offset
+    for offset, block, last in _marked(source.blocks(_BLOCK_BYTES, start, stop)):
+        begin = offset - len(rest) - 1 if rest else offset
         data = rest + b"\n" + block if rest else block
-        if number == 1 and data.startswith(_BOM):
+        if begin == 0 and data.startswith(_BOM):
             source.notes.append("UTF-8 byte order mark skipped")
-            data, start = data.removeprefix(_BOM), start + len(_BOM)
-        scan = _Scan(source, data, start, number, last=last)
+            data, begin = data.removeprefix(_BOM), len(_BOM)
+        scan = _Scan(source, data, begin, number, last=last)
         yield from scan.lines(take)
         number, rest = scan.number, scan.rest
-    source.lines = number - 1
+    return number - 1
 
 
 def _marked(blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, bool]]:

@@ -9,8 +9,9 @@ import msgspec
 from forensics.events import Event
 from forensics.parse import Source, lenient, parser
 from forensics.parsers._pilotdeck_attempt import STAGES, Compactor, Details
+from forensics.parsers._pilotdeck_halves import lines
 from forensics.parsers._pilotdeck_host import Host
-from forensics.parsers._pilotdeck_lines import RECOGNISED, Check, Clock, Line, lines
+from forensics.parsers._pilotdeck_lines import RECOGNISED, Check, Clock, Line
 from forensics.tolerant import salvage
 
 _DECODE = msgspec.json.Decoder(Details).decode

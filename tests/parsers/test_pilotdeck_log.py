@@ -1,3 +1,5 @@
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -5,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import forensics.parsers._pilotdeck_halves
 import forensics.parsers._pilotdeck_lines
 from forensics.attempts import attempts
 from forensics.events import Event
@@ -419,3 +422,17 @@ def test_the_model_calls_of_lines_that_the_real_code_wrote(
     events = events_of(corpus / "pilotdeck" / f"{name}.log")
     assert sum(end.requests or 0 for end in _ends(events)) == calls
     assert all(end.requests is not None for end in _ends(events))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a log is searched in two processes on Linux only")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_large_log_searched_in_two_processes_reads_the_same(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runtime.log"
+    path.write_bytes((samples / "parsers" / "pilotdeck_log.log").read_bytes() * 9)
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    whole = _plain(path)
+    monkeypatch.setattr(forensics.parsers._pilotdeck_halves, "SPLIT_BYTES", 1)
+    assert forensics.parsers._pilotdeck_halves._middle(Source(path)) is not None
+    assert _plain(path) == whole
