@@ -82,6 +82,11 @@ class Break(NamedTuple):
         return seconds if seconds >= 0 else None
 
 
+def gives_up(error: str | None) -> bool:
+    """Whether an error's words are those in which an agent says that its recovery is over."""
+    return error is not None and _GIVES_UP.search(error) is not None
+
+
 def failures(session: Session) -> list[Failure]:
     """Give every reply of the session that ended in an error, a cut, nothing, or by the person's own abort."""
     events = session.events
@@ -175,7 +180,7 @@ class _Turn:
         self.before = self.after[-1] if self.after else None
         self.after = []
         self.reply = event
-        self.announced = event.error is not None and _GIVES_UP.search(event.error) is not None
+        self.announced = gives_up(event.error)
 
     def _prompt(self, event: Event) -> None:
         """Work that a program asked for, of its own accord, does not become the person's when it fails."""
@@ -193,7 +198,7 @@ class _Turn:
         else:
             self.after.append(event)
         if event.kind == "compacted" and event.error is not None:
-            self.announced = event.will_retry is False or _GIVES_UP.search(event.error) is not None
+            self.announced = event.will_retry is False or gives_up(event.error)
 
 
 def _turns(events: Sequence[Event]) -> Iterator[_Turn]:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from forensics.events import Fault
 
+FOREIGN: re.Pattern[str] = re.compile("上下文过长|上下文超出|超出最大上下文|请压缩上下文")
+"""What of the words that the patterns look for is not ASCII."""
 _OUTPUT_BUDGET = (
     r"integer\s+below\s+minimum\s+value",
     r"expected\s+(?:a\s+)?value\s*>=\s*16",
@@ -48,7 +50,7 @@ _OVERFLOW = (
     r"(?:conversation history|session) too large to compact",
     r"ran out of room in the model'?s context",
     r"^4(?:00|13)(?: status code)? \(no body\)",
-    "上下文过长|上下文超出|超出最大上下文|请压缩上下文",
+    FOREIGN.pattern,
 )
 # Order decides: the first class that matches wins.
 _TABLE: tuple[tuple[Fault, str], ...] = (
@@ -121,6 +123,12 @@ _WINDOW = re.compile(
     r"[^\d]{0,20}(?P<cap4>\d[\d,]*)",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+def vocabulary() -> frozenset[str]:
+    """Give the words that the patterns look for, in lower case: an error text cut down to them keeps its class."""
+    plain = re.sub(r"\\[a-zA-Z]|\[[^\]]*\]|\?", " ", "|".join(pattern for _, pattern in _TABLE))
+    return frozenset(word.lower() for word in re.findall(r"[A-Za-z]{2,}", plain))
 
 
 class Window(NamedTuple):

@@ -18,6 +18,7 @@ import msgspec
 from forensics.events import Event
 from forensics.source import TORN, Malformed, Observable, Source, Unreadable, lenient, open_sqlite
 from forensics.tolerant import salvage
+from forensics.writing import Piece, Rules, Wanted, json_lines, words, write_json_lines, writer
 
 __all__ = [
     "TORN",
@@ -26,14 +27,21 @@ __all__ = [
     "NotRecognised",
     "Observable",
     "Parser",
+    "Piece",
+    "Rules",
     "Source",
     "Unreadable",
+    "Wanted",
+    "json_lines",
     "lenient",
     "open_sqlite",
     "parser",
     "parsers",
     "read",
     "recognise",
+    "words",
+    "write_json_lines",
+    "writer",
 ]
 
 NEAR_BYTES = 64 << 10

@@ -1,7 +1,7 @@
 import pytest
 
 from forensics.events import Fault
-from forensics.faults import Window, classify, window
+from forensics.faults import FOREIGN, Window, classify, vocabulary, window
 
 
 @pytest.mark.parametrize("error", [None, "", "something else happened"], ids=["none", "empty", "other"])
@@ -58,3 +58,14 @@ def test_without_words_the_status_decides(status: int, fault: Fault) -> None:
 )  # fmt: skip
 def test_sizes_are_read_out_of_an_overflow(error: str, sizes: Window) -> None:
     assert window(error) == sizes
+
+
+def test_the_vocabulary_holds_the_words_of_every_class_and_no_syntax_of_patterns() -> None:
+    words = vocabulary()
+    assert {"prompt", "overloaded", "econnreset", "contextoverflowerror", "quota", "truncated"} <= words
+    assert all(word.isalpha() and word == word.lower() for word in words)
+
+
+def test_what_is_not_ascii_in_the_patterns_is_named() -> None:
+    assert FOREIGN.search("错误: 上下文过长。")
+    assert classify("上下文过长") == "overflow"

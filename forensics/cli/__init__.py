@@ -10,6 +10,7 @@ import typer
 import forensics
 from forensics.cli import _common, baseline
 from forensics.cli._help import Command, Group, page
+from forensics.cli.capture import capture
 from forensics.cli.check import check
 from forensics.cli.discover import discover
 from forensics.cli.doctor import doctor
@@ -35,6 +36,7 @@ app.command("scan", cls=Command)(scan)
 app.command("check", cls=Command)(check)
 app.add_typer(baseline.app, name="baseline")
 app.command("report", cls=Command)(report)
+app.command("capture", cls=Command)(capture)
 app.command("read", cls=Command)(read)
 app.command("list", cls=Command)(list_)
 app.command("explain", cls=Command)(explain)

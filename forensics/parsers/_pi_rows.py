@@ -179,7 +179,7 @@ class Reader:
         return True
 
     def _end(self, *, held: bool) -> Iterator[Event]:
-        home = _home(self.source.path) if self.trees and self.header.agent is None else None
+        home = home_of(self.source.path) if self.trees and self.header.agent is None else None
         if home is not None:
             self._is(home)
             if not held:
@@ -364,7 +364,7 @@ def _milliseconds(time: datetime | float | None) -> int | None:
     return None if time is None or not 0 <= time < 1 << 53 else int(time)
 
 
-def _home(path: Path) -> str | None:
+def home_of(path: Path) -> str | None:
     """Name the agent whose own folder a file stands in, for a file that holds nothing that pi would not write."""
     return next((_HOMES[part] for part in path.absolute().parts if part in _HOMES), None)
 

@@ -1,6 +1,6 @@
 """Session files of the pi family: pi v1 to v3, Atomic, OpenClaw before its database."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from forensics.events import Event
-from forensics.parse import Head, Source, parser
+from forensics.parse import Head, Piece, Source, parser, writer
+from forensics.parsers._pi_capture import MARKS, PREFIXES, RULES, pieces, write
 from forensics.parsers._pi_diagnostics import Attempts, beside, decode, event_of
 from forensics.parsers._pi_rows import Reader
 from forensics.parsers._pi_stream import is_stream
@@ -128,3 +129,9 @@ def _apart(reader: Reader, rows: Iterable[Event], abandoned: dict[str, Branch]) 
                     parent=branch.parent,
                 )
         yield row
+
+
+@writer(pi, suffix=".jsonl", pieces=pieces, rules=RULES, marks=MARKS, prefixes=PREFIXES)
+def pi_writer(kept: Sequence[Piece], target: Path) -> None:
+    """Write a session file, its tree mended around what is left out, with Atomic's diagnostic files beside it."""
+    write(kept, target)
