@@ -112,7 +112,7 @@ class _Script:
         self.clock += 20 * _SECOND
         before, made = self.context, signal.outcome == "summary"
         if made and signal.shrunk and signal.fits != "no":
-            self.context = _ROOM
+            self.context = min(_ROOM, self.context // 2)
         outcome = {"nothing": "skipped"}.get(signal.outcome or "", signal.outcome)
         ends = scene.action in {"stop", "show-error", "proceed"}
         self._add(
@@ -136,8 +136,9 @@ class _Script:
             self.trigger = self.trigger if signal.kind == "compacted" else "threshold" if full else "overflow"
             self._add("compact", trigger=self.trigger, before=self.context)
         elif action == "truncate":
-            self._add("compacted", trigger="overflow", outcome="dropped", before=self.context, after=_ROOM, requests=0)
-            self.context = _ROOM
+            before, self.context = self.context, min(_ROOM, self.context // 2)
+            cut = {"before": before, "after": self.context, "requests": 0}
+            self._add("compacted", trigger="overflow", outcome="dropped", **cut)
         elif action == "replay":
             self._add("prompt", origin="replay", text=_TASK, size=4 * _WINDOW, digest="prompt-1")
         elif action == "wait":

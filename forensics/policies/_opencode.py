@@ -27,7 +27,7 @@ class Loop(NamedTuple):
     cycles: int = 0
     """Compactions counted by a fix, in memory and for one prompt."""
     summarised: bool = False
-    """No reply has finished since the last summary row; read from the stored rows, so it outlives a prompt."""
+    """Kept by a fix: no reply has finished since the last summary row. Stored, so it outlives a prompt."""
 
 
 def loop(state: Loop, signal: Signal, retries: int | None = MAX_RETRIES) -> Answer:
@@ -55,7 +55,7 @@ def _reply(state: Loop, signal: Signal, retries: int | None) -> Answer:
         return state._replace(retries=0), "show-error", False
     if signal.fault == "output-budget":
         return state, "show-error", False
-    state = state._replace(retries=0, summarised=False)
+    state = state._replace(retries=0)
     if signal.over:
         return state._replace(running="threshold"), "compact", False
     return state, "proceed" if signal.good else "stop", False
@@ -72,7 +72,7 @@ def _compacted(state: Loop, signal: Signal) -> Answer:
     running, state = state.running, state._replace(running=None)
     if signal.outcome in {"summary", "no-summary"}:
         # An empty or cut summary finished without an error, so it counts as one.
-        return state._replace(summarised=True), "replay" if running == "overflow" else "continue", False
+        return state, "replay" if running == "overflow" else "continue", False
     if signal.fault == "overflow":
         return state, "show-error", True
     if signal.outcome == "aborted":

@@ -15,6 +15,10 @@ def opencode_replo(state: Loop, signal: Signal) -> Answer:
     """
     if signal.fault == "overflow" and signal.kind == "reply" and state.summarised:
         return state._replace(running=None), "show-error", True
-    if signal.outcome == "summary" and signal.fits == "no" and state.running == "overflow":
-        return state._replace(running=None, summarised=True), "show-error", True
+    if signal.kind == "reply" and signal.stop != "error":
+        state = state._replace(summarised=False)
+    if signal.outcome in {"summary", "no-summary"}:
+        state = state._replace(summarised=True)
+        if signal.fits == "no" and state.running == "overflow":
+            return state._replace(running=None), "show-error", True
     return loop(state, signal)
