@@ -117,7 +117,8 @@ def test_a_word_that_would_survive_is_found() -> None:
     [
         "continue", "Please continue!", "weiter", "继续", "/continue", "ok", "hello?", "??", "banana", "stop", "fix it",
         "continue with the Zanzibar report", "please add a test for the parser", "go on\n", "修复登录问题", "👍",
-        "[Bob] go", "/compact", "continua por favor", "x" * 500, "what happened", "don't stop", "a", "...", "Zanzibar Quetzal",
+        "[Bob] go", "/compact", "continua por favor", "x" * 500, "what happened", "don't stop", "a", "...",
+        "Zanzibar Quetzal",
     ],
 )  # fmt: skip
 def test_filler_of_a_message_is_judged_as_the_message_was(text: str) -> None:

@@ -16,8 +16,8 @@ NOW = 1_900_000_000_000
 SECRET = "ZANZIBAR"
 
 
-def _captures(path: Path, **options: Any) -> list[Capture]:
-    subject = Subject(path, path.name, Options(now=NOW), **options)
+def _captures(path: Path, detectors: tuple[str, ...] | None = None, **options: Any) -> list[Capture]:
+    subject = Subject(path, path.name, Options(now=NOW, detectors=detectors), **options)
     return [subject.capture(one, f"small{subject.writer.suffix}") for one in subject.findings]
 
 
@@ -134,16 +134,16 @@ def test_every_finding_of_the_samples_of_every_writer_is_captured(samples: Path,
 def test_counts_may_shrink_and_are_told_when_a_loop_is_long(tmp_path: Path) -> None:
     path = tmp_path / "loop.jsonl"
     rows = [_reply("error", errorMessage="overloaded") if at % 2 else _user("Paint it.") for at in range(4)]
-    rows += [{"type": "compaction", "summary": "", "tokensBefore": 9000, "message": None}] * 100
+    rows += [{"type": "compaction", "summary": "", "tokensBefore": 9000, "message": None}] * 70
     path.write_text(_pi(*rows), encoding="utf-8")
-    made = {one.finding.detector: one for one in _captures(path)}["no-summary"]
-    assert made.finding.measures["attempts"] == 100
+    (made,) = _captures(path, detectors=("no-summary",))
+    assert made.finding.measures["attempts"] == 70
     assert made.after.measures["attempts"] == 3
-    assert ("attempts", 100, 3) in made.changed
+    assert ("attempts", 70, 3) in made.changed
     assert made.after.severity == made.finding.severity == "error"
-    exact = {one.finding.detector: one for one in _captures(path, exact=True)}["no-summary"]
+    (exact,) = _captures(path, detectors=("no-summary",), exact=True)
     assert exact.changed == []
-    assert exact.kept == 101
+    assert exact.kept == 71
 
 
 def test_an_abandoned_branch_is_captured_with_the_branch_that_makes_it_one(samples: Path, tmp_path: Path) -> None:
