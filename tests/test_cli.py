@@ -451,6 +451,8 @@ def test_help_is_the_same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
             "baseline update",
             "baseline prune",
             "report",
+            "capture",
+            "prove",
             "read",
             "list",
             "explain",

@@ -16,6 +16,7 @@ from forensics.cli.discover import discover
 from forensics.cli.doctor import doctor
 from forensics.cli.explain import explain
 from forensics.cli.list_ import list_
+from forensics.cli.prove import prove
 from forensics.cli.read import read
 from forensics.cli.report import report
 from forensics.cli.scan import scan
@@ -38,6 +39,7 @@ app.add_typer(baseline.app, name="baseline")
 app.command("report", cls=Command)(report)
 app.command("capture", cls=Command)(capture)
 app.command("read", cls=Command)(read)
+app.command("prove", cls=Command)(prove)
 app.command("list", cls=Command)(list_)
 app.command("explain", cls=Command)(explain)
 app.command("discover", cls=Command)(discover)
@@ -62,6 +64,7 @@ def _program(
 
 def main() -> NoReturn:
     """Run the command line."""
+    _common.collect_seldom()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -1,0 +1,126 @@
+"""The command `forensics prove`: its outputs, its exit codes, its refusals."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from forensics.cli import run
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_looking_is_not_failing(capfd: Capture) -> None:
+    assert run(["prove", "opencode-before"]) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("opencode-before: 92 states\n  assumed: no-skips, something-to-compact\n")
+    assert "    and then, for ever:\n    2. overflow → compact\n    3. summary → replay\n" in out
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("required", "code", "words"),
+    [
+        ("bounded,loud", 0, "every required property holds (exit 0)"),
+        ("paced:transient", 0, "every required property holds (exit 0)"),
+    ],
+)
+def test_what_is_required_of_the_reference_holds(required: str, code: int, words: str, capfd: Capture) -> None:
+    assert run(["prove", "reference", "--require", required]) == code
+    assert words in capfd.readouterr().err
+
+
+def test_a_lost_property_that_is_required_is_exit_1(capfd: Capture) -> None:
+    assert run(["prove", "opencode-37584", "--require", "bounded", "--require", "paced:overflow"]) == 1
+    assert "opencode-37584 loses paced:overflow (exit 1)" in capfd.readouterr().err
+    assert run(["prove", "opencode-37584", "--require", "bounded:overflow"]) == 0
+
+
+def test_options_and_assumptions(capfd: Capture) -> None:
+    assert (
+        run(["prove", "opencode-37584", "--set", "opencode-37584.count-threshold=no", "--require", "bounded:context"])
+        == 1
+    )
+    assert "count-threshold = False" in capfd.readouterr().out
+    assumed = ["--assume", "summaries-succeed", "--assume", "compaction-shrinks"]
+    assert run(["prove", "pilotdeck-after", "--require", "bounded:context", *assumed]) == 0
+
+
+def test_json_is_a_certificate_that_verifies(tmp_path: Path, capfd: Capture) -> None:
+    assert run(["prove", "pi", "kilo", "--format", "json"]) == 0
+    out = capfd.readouterr().out
+    document = json.loads(out)
+    assert list(document["policies"][0]["verdicts"]) == [
+        "bounded",
+        "paced",
+        "hands-free",
+        "loud",
+        "fresh",
+        "accounted",
+        "contained",
+    ]
+    path = tmp_path / "cert.json"
+    path.write_text(out, encoding="utf-8")
+    assert run(["prove", "--verify", str(path)]) == 0
+    assert "2 policies checked, every claim holds" in capfd.readouterr().err
+    document["policies"][0]["states"] = 1
+    path.write_text(json.dumps(document))
+    assert run(["prove", "--verify", str(path)]) == 1
+    assert "pi: all failures: 1 states claimed" in capfd.readouterr().out
+
+
+def test_markdown_is_the_table_with_a_reason_for_each_verdict(capfd: Capture) -> None:
+    assert run(["prove", "reference", "-f", "markdown"]) == 0
+    out = capfd.readouterr().out
+    assert out.startswith("| policy | states | bounded | paced | hands-free | loud | fresh | accounted | contained |\n")
+    assert "- reference, bounded: yes; at most 3 recoveries, 4 model calls, 2 paid summaries\n" in out
+
+
+def test_a_witness_is_a_transcript_that_scan_reads(tmp_path: Path, capfd: Capture) -> None:
+    path = tmp_path / "loop.jsonl"
+    assert run(["prove", "opencode-before", "--require", "bounded:overflow", "--witness", str(path)]) == 1
+    assert "opencode-before loses bounded:overflow: overflow → compact" in capfd.readouterr().err
+    assert run(["scan", str(path), "--fail-on", "error"]) == 1
+    assert "compaction-loop" in capfd.readouterr().out
+
+
+def test_a_policy_of_the_users_own(tmp_path: Path, capfd: Capture) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from forensics.replay import policy\n\n"
+        "@policy(start=0)\n"
+        "def mine(state, signal):\n"
+        '    """Count for ever."""\n'
+        '    return state + 1, "proceed"\n'
+    )
+    assert run(["prove", str(path), "--max-states", "1000"]) == 2
+    assert "mine: more than 1,000 pairs" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["pii"], "no policy 'pii'; did you mean 'pi'?"),
+        (["pi", "--require", "bound"], "there is no property 'bound'"),
+        (["pi", "--require", "bounded:overflows"], "there is no class of failure 'overflows'"),
+        (["pi", "--assume", "luck"], "unknown assumption 'luck'"),
+        (["pi", "--set", "kilo.limit=2"], "'kilo' is not among the policies to prove"),
+        (["kilo", "--set", "kilo.limits=2"], "kilo has no option 'limits'"),
+        (["kilo", "--set", "kilo.limit=two"], "give a whole number"),
+        (["kilo", "--set", "limit"], "is not policy.option=value"),
+        (["pi", "--format", "yaml"], "'yaml' does not fit"),
+        (["reference", "--witness", "x.jsonl"], "no property is lost"),
+        (["pi", "--witness", "no/such/folder/x.jsonl"], "cannot be written"),
+        (["--verify", "no-such-file"], "No such file"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(arguments: list[str], words: str, capfd: Capture) -> None:
+    assert run(["prove", *arguments]) == 2
+    err = capfd.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_the_assumptions_are_listed(capfd: Capture) -> None:
+    assert run(["prove", "--assume", "help"]) == 0
+    assert "summaries-succeed" in capfd.readouterr().out
