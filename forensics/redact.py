@@ -1,77 +1,95 @@
 """What may leave the machine: personal details and secrets become names, the same thing always the same name."""
 
+import contextlib
+import getpass
 import os
 import re
+import socket
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
+from forensics import detect, events, scan, summary
+from forensics.personal import DETAILS, ORDINARY, RANDOM, SECRETS, USERS, Rule
 from forensics.summary import Coverage, Report
 
 if TYPE_CHECKING:
     from forensics.incident.model import Incident
 
-_HOME = re.compile(
-    r"""(?:(?<![\w.\-])|(?<=/mnt/[a-z]))(?P<root>(?:[A-Za-z]:)?[\\/]+(?:home|Users|Documents\ and\ Settings)[\\/]+)
-        (?P<user>[^\\/\s"'`<>|:*?,;()\[\]{}]+(?:\ [^\\/\s"'`<>|:*?,;()\[\]{}]+)*(?=[\\/])
-            |[^\\/\s"'`<>|:*?,;()\[\]{}]+)""",
-    re.VERBOSE,
-)
 _ROOT_HOME = re.compile(r"(?<![\w./])/root(?=/|\b)")
-_DASHED_HOME = re.compile(r"(?P<root>-(?:home|Users)-)(?P<user>[A-Za-z0-9_.]+)")
-"""A home directory as agents spell it in the name of a session's folder: `--home-ann-project--`."""
-_EMAIL = re.compile(r"[A-Za-z0-9._%+\-]+@[A-Za-z0-9](?:[A-Za-z0-9\-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9\-]+)*\.[A-Za-z]{2,}")
-_CREDENTIALS = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.\-]*://)(?P<secret>[^\s/@\"'<>]+)@", re.IGNORECASE)
-_LABELLED = re.compile(
-    r"""(?P<label>(?:api[_-]?key|apikey|access[_-]?token|auth[_-]?token|refresh[_-]?token|token|secret|client[_-]?secret
-        |passw(?:or)?d|pwd|authorization|x-api-key|private[_-]?key|session[_-]?key|cookie|signature|sig)
-        ["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token)\s+)?)
-        (?P<secret>[^\s"'&,;<>]{6,})""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_BEARER = re.compile(r"(?P<label>\b(?:bearer|basic)\s+)(?P<secret>[A-Za-z0-9._~+/=\-]{8,})", re.IGNORECASE)
-_KEYS = re.compile(
-    r"""-----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----.*?(?:-----END\ [A-Z\ ]*PRIVATE\ KEY-----|\Z)
-        |\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9_\-]{12,}
-        |\b(?:gh[opsur]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w\-]{16,}|xox[abeprs]-[\w\-]{10,}|xapp-[\w\-]{10,})
-        |\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b
-        |\bAIza[\w\-]{30,}|\bya29\.[\w\-]{16,}
-        |\beyJ[\w\-]{8,}\.[\w\-]{8,}(?:\.[\w\-]*)?
-        |\b(?:hf|npm|dop_v1|pypi|gsk|xai|SG|AGE-SECRET-KEY)[-_.][\w\-.]{16,}
-        |\b[0-9]{8,10}:AA[\w\-]{30,}""",
-    re.VERBOSE | re.DOTALL,
-)
-_QUERY = re.compile(
-    r"(?P<label>[?&][\w.\-]*(?:key|token|sig|secret|auth|code|password)[\w.\-]*=)(?P<secret>[^&\s\"']+)", re.IGNORECASE
-)
+_NAME = re.compile(r"(?:key|credentials|email|user|host|ip|mac|card|account|number|phone)-\d+\Z")
+_RULES = (*SECRETS, *USERS, *DETAILS, RANDOM)
+_SHORTEST = 3
+"""Characters of a user's name from which it is replaced where it stands alone."""
 
 
 class Redactor:
     """Replaces secrets and personal details in text. One redactor per report: its names hold all through it.
 
-    `bases` are the folders that absolute paths are shown relative to (POSIX separators).
+    `bases` are the folders that absolute paths are shown relative to (POSIX separators); `users` and `hosts` are
+    names known beforehand. Whatever `learn` is given is looked through for names of users, which are then replaced
+    wherever they stand alone.
     """
 
-    def __init__(self, bases: Iterable[str] = ()) -> None:
+    def __init__(self, bases: Iterable[str] = (), users: Iterable[str] = (), hosts: Iterable[str] = ()) -> None:
         self._bases = sorted((base.rstrip("/") + "/" for base in bases), key=len, reverse=True)
         self._names: dict[str, dict[str, str]] = defaultdict(dict)
+        self._alone: dict[str, str] = {}
+        self._known: re.Pattern[str] | None = None
+        self._done: dict[str, str] = {}
+        self._given = [("user", one) for one in users] + [("host", one) for one in hosts]
+
+    def learn(self, value: Any) -> None:
+        """Look for names of users in the strings of a JSON value, the keys of its objects included."""
+        for text in dict.fromkeys(_strings(value)):
+            lower = text.lower()
+            for rule in USERS:
+                if rule.may_be_in(text, lower):
+                    for found in rule.pattern.finditer(text):
+                        if rule.fits(found["it"]):
+                            self._remember("user", found["it"])
+            for kind, name in self._given:
+                if name.lower() in lower:
+                    self._remember(kind, name)
+
+    def _remember(self, kind: str, name: str) -> None:
+        word = name.lower()
+        if word in self._alone or len(word) < _SHORTEST or word in _ordinary() or _is_name(word):
+            return
+        self._alone[word] = self._name(kind, name)
+        words = "|".join(re.escape(one) for one in sorted(self._alone, key=len, reverse=True))
+        self._known = re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])", re.IGNORECASE)
+        self._done.clear()
 
     def text(self, text: str) -> str:
-        """Give the text without the secrets and personal details that can be told by their form."""
+        """Give the text without the secrets and personal details that can be told by their form, or were learned."""
+        known = self._done.get(text)
+        if known is None:
+            known = self._done[text] = self._replaced(text)
+        return known
+
+    def _replaced(self, text: str) -> str:
         for base in self._bases:
             text = text.replace(base, "")
-        text = _KEYS.sub(lambda found: self._name("key", found[0]), text)
-        text = _CREDENTIALS.sub(lambda found: f"{found['scheme']}{self._name('credentials', found['secret'])}@", text)
-        text = _QUERY.sub(self._labelled, text)
-        text = _LABELLED.sub(self._labelled, text)
-        text = _BEARER.sub(self._labelled, text)
-        text = _EMAIL.sub(self._email, text)
-        text = _HOME.sub(lambda found: found["root"] + self._name("user", found["user"]), text)
-        text = _DASHED_HOME.sub(lambda found: found["root"] + self._name("user", found["user"]), text)
+        lower = text.lower()
+        for rule in _RULES:
+            if rule.may_be_in(text, lower):
+                text = rule.pattern.sub(lambda found, rule=rule: self._put(rule, found), text)  # type: ignore[misc]
+        if self._known is not None:
+            text = self._known.sub(lambda found: self._alone[found[0].lower()], text)
         return _ROOT_HOME.sub("~", text)
+
+    def _put(self, rule: Rule, found: re.Match[str]) -> str:
+        group = "it" if "it" in rule.pattern.groupindex else 0
+        secret = found[group]
+        if not rule.fits(secret):
+            return found[0]
+        start, end = found.start(group) - found.start(), found.end(group) - found.start()
+        return found[0][:start] + self._name(rule.kind, secret) + found[0][end:]
 
     def value(self, value: Any) -> Any:
         """Redact every string of a JSON value, the keys of its objects included."""
@@ -79,42 +97,71 @@ class Redactor:
             return self.text(value)
         if isinstance(value, dict):
             return {self.text(key): self.value(inner) for key, inner in value.items()}
-        return [self.value(inner) for inner in value] if isinstance(value, list) else value
-
-    def _email(self, found: re.Match[str]) -> str:
-        local = found[0].partition("@")[0]
-        return found[0] if _is_name(local) else self._name("email", found[0].lower())
-
-    def _labelled(self, found: re.Match[str]) -> str:
-        secret = found["secret"]
-        return found["label"] + (secret if _is_name(secret) else self._name("key", secret))
+        return [self.value(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
     def _name(self, kind: str, thing: str) -> str:
         if _is_name(thing):
             return thing
         names = self._names[kind]
-        return names.setdefault(thing, f"{kind}-{len(names) + 1}")
-
-
-_NAME = re.compile(r"(?:key|credentials|email|user)-\d+\Z")
+        same = thing.lower() if kind in {"user", "host", "email"} else thing
+        return names.setdefault(same, f"{kind}-{len(names) + 1}")
 
 
 def _is_name(thing: str) -> bool:
     return _NAME.match(thing) is not None
 
 
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _strings(key)
+            yield from _strings(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _strings(inner)
+
+
+@cache
+def _ordinary() -> frozenset[str]:
+    """Give the words that are never taken for a name by themselves: common ones, and those of our own documents."""
+    from forensics.incident import model  # noqa: PLC0415  (it imports what this module is imported by)
+
+    own: set[str] = set()
+    for module in (detect, events, scan, summary, model):
+        for thing in vars(module).values():
+            if isinstance(thing, type) and issubclass(thing, msgspec.Struct):
+                own.update(thing.__struct_fields__)
+            own.update(one.lower() for one in get_args(thing) if isinstance(one, str))
+    return ORDINARY | own
+
+
+def _redactor(coverage: Coverage, folder: str) -> Redactor:
+    """Give a redactor that knows where the report was made."""
+    users: list[str] = []
+    with contextlib.suppress(OSError, KeyError, ImportError):
+        users.append(getpass.getuser())
+    host = socket.gethostname().partition(".")[0]
+    return Redactor(_bases(coverage, folder), users, [host] if host else [])
+
+
 def redacted(report: Report, folder: str) -> Report:
     """Give the report as it may leave the machine. Paths become relative to `folder`, or to what they share."""
-    redactor = Redactor(_bases(report.coverage, folder))
-    return msgspec.convert(redactor.value(msgspec.to_builtins(report)), Report)
+    content = msgspec.to_builtins(report)
+    redactor = _redactor(report.coverage, folder)
+    redactor.learn(content)
+    return msgspec.convert(redactor.value(content), Report)
 
 
 def redacted_incident(incident: "Incident", folder: str) -> "Incident":
     """Give the incident report as it may leave the machine, as `redacted` does."""
     from forensics.incident.model import Incident  # noqa: PLC0415  (only reports need the model)
 
-    redactor = Redactor(_bases(incident.coverage, folder))
-    clean = msgspec.convert(redactor.value(msgspec.to_builtins(incident)), Incident)
+    content = msgspec.to_builtins(incident)
+    redactor = _redactor(incident.coverage, folder)
+    redactor.learn(content)
+    clean = msgspec.convert(redactor.value(content), Incident)
     clean.redacted = True
     return clean
 
