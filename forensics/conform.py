@@ -1,0 +1,243 @@
+"""Run a policy over what was recorded: say whether the record conforms, and where it departs first.
+
+The policy and the agent's ordinary loop are followed together through the record. Where the file does not say what
+the policy was told, every possibility is followed; those that the next row contradicts are dropped. A decision is
+*equal* when what came next is what the policy does in every possibility, a *departure* when it is in none, and
+*undetermined* otherwise, or where only something that this format does not hold could explain what came next.
+
+After a departure the policy is put where the record is: its state stays, and it is taken to have done what was
+recorded.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from forensics.decisions import Point, Recorded, Sight
+from forensics.lockstep import Config, Loop, Reached
+from forensics.replay import Action, Policy, Signal, stepper
+
+_COOLDOWN_MS = 60_000
+"""The longest cooldown of a known agent (`COMPACT_SUMMARY_FAILURE_COOLDOWN_MS`)."""
+_MOST = 4_096
+"""Possibilities followed at once; beyond them the record is too poor to be judged."""
+
+
+class Departure(NamedTuple):
+    """A decision where what was recorded is not what the policy does."""
+
+    at: int
+    """Position of the point that was decided on."""
+    next: int | None
+    """Position of the point that contradicts the policy."""
+    recorded: Recorded
+    policy: tuple[Action, ...]
+    """What the policy would have done, in every possibility."""
+
+
+class Conformance(NamedTuple):
+    """How a record agrees with a policy. `decisions` = `equal` + `departures` + `undetermined`."""
+
+    policy: Policy
+    options: dict[str, Any]
+    decisions: int
+    equal: int
+    undetermined: int
+    departures: list[Departure]
+    states: list[Config]
+    """Where the policy may stand at the first departure, or at the end: before anything it did there was answered."""
+
+    @property
+    def departs(self) -> Departure | None:
+        """The first departure."""
+        return self.departures[0] if self.departures else None
+
+
+def conform(points: list[Point], policy: Policy, seen: Sight, options: Mapping[str, Any] | None = None) -> Conformance:
+    """Follow the policy through the points. Raises `PolicyError`.
+
+    What the format hides may have been done by the agent that wrote the file, not by a policy of no agent.
+    """
+    if policy.agent is None:
+        seen = seen._replace(failures=True, whole=True)
+    run = _Run(points, Loop(stepper(policy, options), seen), seen)
+    run.follow(policy)
+    states = run.first if run.first is not None else list(run.configs)
+    return Conformance(
+        policy, dict(options or {}), run.decisions, run.equal, run.undetermined, run.departures, states
+    )  # fmt: skip
+
+
+class _Run:
+    def __init__(self, points: list[Point], loop: Loop, seen: Sight) -> None:
+        self.points, self.loop, self.seen = points, loop, seen
+        self.configs: set[Config] = set()
+        self.pending: int | None = None
+        self.sure = False
+        """The agent itself said that it does what the pending decision is."""
+        self.failed_at: int | None = None
+        self.decisions = self.equal = self.undetermined = 0
+        self.departures: list[Departure] = []
+        self.first: list[Config] | None = None
+
+    def follow(self, policy: Policy) -> None:
+        self.configs = {Config(policy.start)}
+        self._begin()
+        for at, point in enumerate(self.points):
+            self._pass_time(point)
+            self._take(at, point)
+        self._settle(None, at=None)
+
+    def _begin(self) -> None:
+        """Allow for a file that begins in the middle of a session: nothing is known of the last reply."""
+        first = next((one for one in self.points if one.kind != "exit"), None)
+        if first is not None and first.kind in {"compacted", "echo", "reply"}:
+            lasts = [Signal("reply", "done", over=True), Signal("reply", "length", over=True, output="some")]
+            lasts += [Signal("reply", "error", fault, over=True) for fault in ("overflow", "output-budget")]
+            begun = next(iter(self.configs))
+            self.configs |= {begun._replace(last=last) for last in lasts}
+            self.configs.add(begun._replace(due="request"))
+
+    def _pass_time(self, point: Point) -> None:
+        if self.failed_at is None or point.row.ts is None:
+            return
+        if point.row.ts - self.failed_at >= _COOLDOWN_MS:
+            self.configs = {self.loop.tick(one) for one in self.configs}
+            self.failed_at = None
+
+    def _take(self, at: int, point: Point) -> None:
+        if point.kind == "exit":
+            self._settle(None, at=None)
+            self.configs = {self.loop.restart(one) for one in self.configs}
+        elif point.kind == "manual":
+            self._settle(None, at=None)
+            state = {self.loop.tell(one, point.signals[0]).state for one in self.configs}
+            self.configs = {Config(one) for one in state}
+        else:
+            reached = self._settle([(one, list(self._before(one, point))) for one in self.configs], at=at)
+            self._told(at, point, reached)
+        if point.kind == "compacted" and any(one.outcome in {"no-summary", "failed"} for one in point.signals):
+            self.failed_at = point.row.ts
+
+    def _before(self, config: Config, point: Point) -> Iterator[Reached]:
+        """Give the possibilities in which this point comes next."""
+        if point.kind == "said":
+            if config.said or config.due == "idle":
+                yield Reached(config._replace(said=False), unseen=not config.said)
+            return
+        if config.said and self.seen.announced:
+            return
+        if point.kind in {"reply", "other"}:
+            yield from self.loop.request(config)
+        elif point.kind == "compacted":
+            yield from self.loop.compaction(config, boundary=False if self.seen.whole else point.boundary)
+            if point.unasked:
+                yield from self._echoed(config)
+        elif point.kind == "echo":
+            yield from self._echoed(config)
+        elif point.kind == "cut":
+            if config.did == "truncate":
+                yield Reached(config)
+        elif point.kind == "resume":
+            yield from self._resumed(config)
+        else:
+            yield from self.loop.idle(config, boundary=False if self.seen.whole else point.boundary)
+            if point.kind == "asked" and config.due in {"request", "wait"}:
+                yield Reached(config._replace(due="request"), unseen=True)
+
+    def _resumed(self, config: Config) -> Iterator[Reached]:
+        yield from self.loop.request(config)
+
+    def _echoed(self, config: Config) -> Iterator[Reached]:
+        """Give the possibilities in which the policy is told of a full context and makes no compaction."""
+        for one in self.loop.request(config):
+            after = self.loop.tell(one.config, Signal("reply", "tool", over=True))
+            if after.due == "request":
+                yield Reached(after, one.unseen)
+
+    def _settle(self, reached: list[tuple[Config, list[Reached]]] | None, *, at: int | None) -> list[Config]:
+        """Judge the pending decision by what came next, and give the possibilities that are left."""
+        pending, self.pending = self.pending, None
+        sure, self.sure = self.sure, False
+        if reached is None:
+            if pending is not None:
+                self.equal += sure
+                self.undetermined += not sure
+            return list(self.configs)
+        left = {one.config for _, found in reached for one in found}
+        if pending is not None:
+            self._judge(pending, at, reached)
+        if left:
+            return list(left)
+        return [self._put(config, self.points[at]) for config, _ in reached] if at is not None else []
+
+    def _judge(self, pending: int, at: int | None, reached: list[tuple[Config, list[Reached]]]) -> None:
+        plain = sum(any(not one.unseen for one in found) for _, found in reached)
+        if plain == len(reached):
+            self.equal += 1
+        elif any(found for _, found in reached):
+            self.undetermined += 1
+        else:
+            self._depart(pending, at, [config for config, _ in reached])
+
+    def _depart(self, pending: int, at: int | None, configs: Iterable[Config]) -> None:
+        found = list(configs)
+        actions = tuple(sorted({one.did for one in found}))
+        self.departures.append(Departure(pending, at, self.points[pending].recorded, actions))
+        if self.first is None:
+            self.first = found
+
+    def _put(self, config: Config, point: Point) -> Config:
+        """Put the loop where the record is."""
+        due = {"reply": "request", "other": "request", "compacted": "compaction", "resume": "request"}
+        return config._replace(due=due.get(point.kind, "idle"), owed=False, said=False)  # type: ignore[arg-type]
+
+    def _told(self, at: int, point: Point, configs: list[Config]) -> None:
+        """Tell the policy of the point."""
+        if point.kind == "other":
+            self.configs = {one._replace(due=due, last=None) for one in configs for due in ("idle", "request")}
+            return
+        if point.kind in {"prompt", "asked"}:
+            self.configs = {after for one in configs for after in self._asked(one, point)}
+            return
+        told = {self.loop.tell(one, signal) for one in configs for signal in point.signals}
+        if point.unasked:
+            begun = [one for one in configs if one.due == "compaction"]
+            told = {self.loop.tell(one, signal) for one in begun for signal in point.signals} | (
+                set(configs) - set(begun)
+            )
+        elif not point.signals:
+            told = set(configs)
+        for _ in range(point.repeat):
+            told = {self.loop.tell(one._replace(due="request"), Signal("reply", "tool")) for one in told}
+        self.configs = told
+        if point.decides:
+            self.decisions += 1
+            self.pending = at
+            self._promised(at, point)
+
+    def _asked(self, config: Config, point: Point) -> Iterator[Config]:
+        if point.kind == "asked" and config.due == "request" and not config.early:
+            yield config
+        else:
+            yield from self.loop.prompt(config, boundary=point.boundary)
+
+    def _promised(self, at: int, point: Point) -> None:
+        """Judge a compaction's end by what the agent itself said that it does next.
+
+        Before a prompt the promise means nothing: the prompt takes the turn.
+        """
+        if point.will_retry is None:
+            return
+        bound = {one for one in self.configs if not one.early}
+        kept = {one for one in bound if (one.due == "request" and one.owed) == point.will_retry}
+        if kept == bound:
+            self.sure = bool(bound) and bound == self.configs
+            return
+        self.pending = None
+        if kept or bound != self.configs:
+            self.undetermined += 1
+            self.configs -= bound - kept
+        else:
+            self._depart(at, None, self.configs)
+            due = "request" if point.will_retry else "idle"
+            self.configs = {one._replace(due=due, owed=point.will_retry) for one in self.configs}  # type: ignore[arg-type]

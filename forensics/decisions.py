@@ -1,0 +1,322 @@
+"""From a session to what its agent's recovery logic was told, row by row, and what was recorded to come next.
+
+Nothing here knows a policy. Where the file does not say what the logic saw, a point holds every signal that it may
+have been; where it does not say what came next, the recorded action is unknown.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from forensics.attempts import Attempt
+from forensics.events import GOOD_STOPS, Event
+from forensics.measures import Answer, Basis, Given, Measures, tokens
+from forensics.parse import Observable, Parser
+from forensics.replay import Fault, Fits, Outcome, Signal, Stop
+from forensics.timeline import Session
+
+Kind = Literal["reply", "other", "prompt", "asked", "resume", "compacted", "echo", "manual", "cut", "said", "exit"]
+"""What a point is. `other`: a reply that no policy speaks of (aborted, refused, unauthorised). `asked`: a prompt of
+unknown writer. `resume`: a prompt that the agent wrote itself. `echo`: a compaction that failed without a model call,
+repeating an earlier failure. `manual`: one that a person asked for. `cut`: the context was cut without a summary.
+`said`: the agent said that its recovery is over. `exit`: the process ended."""
+
+Recorded = Literal[
+    "went on",
+    "compact",
+    "truncate",
+    "replay",
+    "continue",
+    "error shown",
+    "nothing until a person wrote",
+    "unknown",
+]
+"""What came next. `went on`: another request, in a format that does not tell a continue from a retry."""
+
+_TRANSIENT = frozenset({"rate-limit", "overloaded", "transport"})
+_EMERGENCY = "emergency"
+_NAMED = "session name"
+_NEAR = 12
+"""Rows to look ahead for what belongs to a row: notes, retries and checks may stand between."""
+_MOST = 16
+"""Good replies in a row after which no policy's state changes any more."""
+
+
+class Sight(NamedTuple):
+    """What a format shows."""
+
+    failures: bool = True
+    """Compactions that failed leave a row."""
+    prompts: bool = True
+    replies: bool = True
+    announced: bool = False
+    """An announced end of recovery always leaves a row."""
+    tries: bool = True
+    """Each request of a series of retries leaves a row."""
+    whole: bool = True
+    """What the agent does after a prompt stands in the file, whenever its process ends."""
+
+
+_LOSES = frozenset({"pi"})
+_ANNOUNCES = frozenset({"pi-events", "openclaw-log"})
+
+
+def sight(parser: Parser, observable: Observable) -> Sight:
+    """Say what a file of this format shows; `observable`: what was found of this one."""
+    return Sight(
+        failures=observable == "yes",
+        prompts="prompts" not in parser.hides,
+        replies="replies" not in parser.hides,
+        announced=parser.name in _ANNOUNCES,
+        tries=parser.agent not in {"opencode", "pilotdeck"},
+        whole=parser.name not in _LOSES,
+    )
+
+
+class Point(NamedTuple):
+    """One thing that the recovery logic was told."""
+
+    kind: Kind
+    row: Event
+    signals: tuple[Signal, ...] = ()
+    """What it may have been told: one signal where the file says it."""
+    decides: bool = False
+    """A failed or cut reply, a compaction that ended, a reply known to have left the context full."""
+    basis: Basis = "recorded"
+    """Where the signal comes from: the weakest of what it is made of."""
+    repeat: int = 0
+    """Good replies after it that were not kept, at most 16."""
+    start: Event | None = None
+    """On `compacted`: the row that began it."""
+    boundary: bool | None = None
+    """On prompts and compactions: the process is another one than at the last reply (`None`: not known)."""
+    will_retry: bool | None = None
+    unasked: bool = False
+    """On `compacted`: it may be an echo; how many model calls it made is not recorded."""
+    recorded: Recorded = "unknown"
+
+    @property
+    def lines(self) -> list[int]:
+        """The lines of its rows."""
+        return [one.line for one in (self.start, self.row) if one is not None and one.line is not None]
+
+
+def points(session: Session, seen: Sight, given: Given | None = None) -> list[Point]:
+    """Give the session's points in order."""
+    measures = Measures(session, given or Given(), failures=seen.failures)
+    rows = _Rows(session, seen, measures)
+    found = list(rows.points())
+    return [one._replace(recorded=_recorded(found, at)) for at, one in enumerate(found)]
+
+
+class _Rows:
+    """The rows of one session on their way to points."""
+
+    def __init__(self, session: Session, seen: Sight, measures: Measures) -> None:
+        self.session, self.seen, self.measures = session, seen, measures
+        self.owner = {id(event): pair for pair in session.attempts for event in pair.events}
+        self.marked = _marked(session.events)
+        self.context: int | None = None
+        """Tokens at the last measured row since the last compaction."""
+        self.added: int | None = 0
+        """Tokens that came to it since; `None` where that is not known."""
+
+    def points(self) -> Iterator[Point]:
+        events = self.session.events
+        renamed = False
+        for at, event in enumerate(events):
+            pair = self.owner.get(id(event))
+            if pair is not None:
+                if event is pair.last:
+                    made = self._compacted(pair, events[at + 1 : at + _NEAR])
+                    yield made._replace(boundary=self._boundary(renamed=renamed))
+            elif event.kind == "reply":
+                yield self._reply(event, at)
+            elif event.kind == "prompt":
+                yield self._prompt(event, boundary=self._boundary(renamed=renamed))
+            elif event.kind == "exit":
+                yield Point("exit", event)
+            elif event.kind == "note" and (event.text or "").startswith("recovery ended:"):
+                yield Point("said", event)
+            elif event.kind == "budget" and (event.text or "").startswith(_EMERGENCY):
+                yield Point("cut", event)
+            if event.kind == "note" and (event.text or "").startswith(_NAMED):
+                renamed = True
+            elif event.kind in {"prompt", "reply"}:
+                renamed = False
+
+    def _boundary(self, *, renamed: bool) -> bool | None:
+        """Say whether a new process read this prompt: Atomic names the session when it starts."""
+        if self.seen.whole:
+            return False
+        return renamed if self.marked else None
+
+    def _prompt(self, event: Event, *, boundary: bool | None) -> Point:
+        self.added = None if self.added is None or event.size is None else self.added + tokens(event.size)
+        if event.origin in {"synthetic", "replay"}:
+            return Point("resume", event)
+        asked = event.origin in {"unknown", "queued", None}
+        return Point("asked" if asked else "prompt", event, (Signal("prompt"),), boundary=boundary)
+
+    def _reply(self, event: Event, at: int) -> Point:
+        stop = _stop(event)
+        faults = _faults(event)
+        if stop is None or (stop == "error" and not faults):
+            return Point("other", event)
+        following = self._following(at)
+        over = self._over(event, at, stop, following)
+        self._measure(event, stop)
+        signals = tuple(
+            Signal("reply", stop, fault, full, output)
+            for fault in faults
+            for full in ((True, False) if over.yes is None else (over.yes,))
+            for output in (self.measures.output(event) if stop == "length" else (None,))
+        )
+        bad = stop in {"length", "error"}
+        basis = "unknown" if len(signals) > 1 else over.basis if over.basis != "unknown" else "recorded"
+        return Point("reply", event, signals, bad or over.yes is True, basis, self._hidden(event, at))
+
+    def _measure(self, event: Event, stop: Stop) -> None:
+        if event.context is not None:
+            self.context, self.added = event.context, 0
+        if stop == "tool":
+            self.added = None
+
+    def _hidden(self, event: Event, at: int) -> int:
+        """Count the good replies after this one that the session counted and did not keep."""
+        if event.stop not in GOOD_STOPS:
+            return 0
+        later = self.session.events[at + 1].nth if at + 1 < len(self.session.events) else self.session.good
+        return max(0, min(later - event.nth - 1, _MOST))
+
+    def _following(self, at: int) -> Attempt | None:
+        """Give the compaction that the agent began by itself after a reply, before anything else was asked."""
+        for event in self.session.events[at + 1 : at + _NEAR]:
+            pair = self.owner.get(id(event))
+            if pair is not None:
+                return None if pair.trigger == "manual" else pair
+            if event.kind in {"reply", "prompt"}:
+                return None
+        return None
+
+    def _over(self, event: Event, at: int, stop: Stop, following: Attempt | None) -> Answer:
+        if self.measures.family == "ratio":
+            return self._next_check(at)
+        if event.fault == "overflow":
+            return Answer(True, "recorded")
+        if following is not None and following.trigger != "overflow":
+            return Answer(True, "recorded" if following.trigger == "threshold" else "inferred")
+        if event.context is not None:
+            answer = self.measures.over(event.context, least=stop == "tool")
+        elif self.context is not None:
+            least = self.added is None
+            answer = self.measures.over(self.context + (self.added or 0), least=least)
+        else:
+            answer = Answer()
+        if answer.yes is None and stop in {"done", "tool"} and self.seen.failures:
+            return Answer(False, "inferred")
+        return answer
+
+    def _next_check(self, at: int) -> Answer:
+        """Say what PilotDeck's check before the next request found."""
+        for later in self.session.events[at + 1 : at + _NEAR]:
+            if later.kind in {"reply", "prompt"}:
+                break
+            if later.kind in {"budget", "compact"} and later.context is not None:
+                return self.measures.over(later.context)
+        return Answer()
+
+    def _compacted(self, pair: Attempt, later: list[Event]) -> Point:
+        event = pair.last
+        self.context, self.added = None, 0
+        if pair.trigger == "manual":
+            return Point("manual", event, (Signal("compacted", outcome="summary"),), start=pair.start)
+        unasked = False
+        if self.measures.family == "ratio" and pair.end is not None and pair.outcome in {"no-summary", "failed"}:
+            if pair.end.requests == 0:
+                return Point("echo", event, decides=True, start=pair.start)
+            unasked = pair.end.requests is None
+        outcomes = _outcomes(pair)
+        fits: tuple[Fits, ...] = ("unknown",)
+        if outcomes == ("summary",):
+            fits = _fits(later)
+        shrunk = None if pair.before is None or pair.after is None else pair.after < pair.before
+        fault: Fault | None = "overflow" if pair.end is not None and pair.end.fault == "overflow" else None
+        signals = tuple(
+            Signal("compacted", fault=fault if outcome == "failed" else None, outcome=outcome, fits=fit,
+                   shrunk=shrunk is not False)
+            for outcome in outcomes
+            for fit in (fits if outcome == "summary" else ("unknown",))
+        )  # fmt: skip
+        basis: Basis = "recorded" if len(outcomes) == 1 else "unknown"
+        retry = pair.end.will_retry if pair.end is not None else None
+        return Point(
+            "compacted", event, signals, decides=True, basis=basis, start=pair.start, will_retry=retry, unasked=unasked
+        )
+
+
+def _marked(events: Iterable[Event]) -> bool:
+    return any(event.kind == "note" and (event.text or "").startswith(_NAMED) for event in events)
+
+
+def _stop(event: Event) -> Stop | None:
+    return event.stop if event.stop in {"done", "tool", "length", "error"} else None
+
+
+def _faults(event: Event) -> tuple[Fault | None, ...]:
+    if event.stop != "error":
+        return (None,)
+    if event.fault in {"overflow", "output-budget"}:
+        return (event.fault,)
+    if event.fault in _TRANSIENT:
+        return ("transient",)
+    return ("overflow", "output-budget", "transient") if event.fault in {"unknown", None} else ()
+
+
+def _outcomes(pair: Attempt) -> tuple[Outcome, ...]:
+    if pair.outcome == "dropped":
+        return ("summary",)
+    if pair.outcome == "skipped":
+        return ("nothing",)
+    if pair.outcome == "unknown":
+        return ("summary", "no-summary", "failed", "aborted", "nothing")
+    return (pair.outcome,)
+
+
+def _fits(later: list[Event]) -> tuple[Fits, ...]:
+    for event in later:
+        if event.fault == "overflow" and event.kind == "note":
+            return ("no",)
+        if event.kind == "reply":
+            return (
+                ("yes",)
+                if event.stop in GOOD_STOPS
+                else ("unknown", "no")
+                if event.fault == "overflow"
+                else ("unknown",)
+            )
+        if event.kind in {"compact", "compacted"} or (event.kind == "prompt" and event.origin == "human"):
+            break
+    return ("unknown",)
+
+
+def _recorded(found: list[Point], at: int) -> Recorded:
+    """Say what came next after a point."""
+    one = found[at]
+    if one.will_retry:
+        return "went on"
+    for later in found[at + 1 :]:
+        if later.kind in {"reply", "other"}:
+            return "went on"
+        if later.kind == "resume":
+            return "replay" if later.row.origin == "replay" else "continue"
+        if later.kind == "compacted":
+            return "nothing until a person wrote" if later.boundary else "compact"
+        if later.kind == "cut":
+            return "truncate"
+        if later.kind == "said":
+            return "error shown"
+        if later.kind == "prompt":
+            return "nothing until a person wrote"
+        if later.kind == "asked":
+            return "unknown"
+    return "unknown"
