@@ -123,6 +123,13 @@ def breaks(session: Session) -> list[Break]:
     Not a break: a reply that ended well, one that the person aborted, work that a heartbeat or timer asked for, and
     a prompt that came while a compaction was still running.
     """
+    if "breaks" not in session.memo:
+        session.memo["breaks"] = _breaks(session)
+    found: list[Break] = session.memo["breaks"]
+    return found
+
+
+def _breaks(session: Session) -> list[Break]:
     turns = list(_turns(session.events))
     answers = _answers(turns)
     found: list[Break] = []

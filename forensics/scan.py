@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from forensics.attempts import attempts
 from forensics.detect import Finding, detect, detectors
 from forensics.events import CapSource, Event
 from forensics.parse import Malformed, NotRecognised, Observable, Parser, Source, Unreadable, read, recognise
@@ -213,7 +212,7 @@ def totals(
         parent=session.parent,
         rows=session.rows,
         start=session.start,
-        active_from=min((e.ts for e in session.events if e.ts is not None and e.kind != "session"), default=None),
+        active_from=next((e.ts for e in session.events if e.ts is not None and e.kind != "session"), None),
         end=session.end,
         prompts=shown("prompts", session.prompts),
         replies=shown("replies", session.replies),
@@ -244,7 +243,7 @@ def _per_prompt(session: Session) -> int:
 
 def _compactions(session: Session, observable: Observable) -> Compactions:
     counts = Compactions()
-    for attempt in attempts(session.events):
+    for attempt in session.attempts:
         counts.attempts += 1
         name = "summaries" if attempt.outcome == "summary" else attempt.outcome.replace("-", "_")
         setattr(counts, name, getattr(counts, name) + 1)

@@ -9,6 +9,7 @@ the context was at every one of them.
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 from forensics.attempts import Attempt, Round, attempts, rounds
 from forensics.events import GOOD_STOPS, CapSource, Event, Kind
@@ -42,6 +43,8 @@ class Session:
         self.cost: float | None = None
         self.cap: int | None = None
         self.cap_source: CapSource | None = None
+        self.memo: dict[str, Any] = {}
+        """What several detectors derive from the session, kept by name so that it is computed once."""
         self._run: set[str] = set()
         self._pending: dict[str, Event] = {}
 

@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_complet
 from pathlib import Path
 from typing import NamedTuple
 
-from forensics.cli._common import REPORT_BUG, complain, is_terminal
+from forensics.cli._common import REPORT_BUG, collect_seldom, complain, is_terminal
 from forensics.inputs import Found
 from forensics.parse import parsers
 from forensics.scan import Options, Result, Skipped, scan_file
@@ -73,6 +73,7 @@ def _pooled(pool: Executor, files: Sequence[Found], options: Options) -> Iterato
 
 
 def _die_quietly() -> None:
+    collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
