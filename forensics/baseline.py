@@ -10,12 +10,13 @@ import msgspec
 import forensics
 from forensics.config import UsageError
 from forensics.detect import Finding, Value
+from forensics.inputs import BASELINE
 from forensics.remark import Change, Remark
 from forensics.summary import Marked
 from forensics.times import day, expired
 from forensics.worse import Shift, judged, shifts, words
 
-NAME = ".forensics-baseline.json"
+NAME = BASELINE
 VERSION = 1
 
 

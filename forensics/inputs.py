@@ -13,6 +13,9 @@ from forensics.scan import SkipKind, Skipped
 STDIN = "-"
 EXCLUDED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 """Folders that are not looked into unless they are named: they hold thousands of files and no sessions."""
+LOCK = ".forensics-lock.toml"
+"""What the name of a lock ends in: the recording's own name stands before it."""
+BASELINE = ".forensics-baseline.json"
 _SIDES = ("-wal", "-shm", "-journal")
 
 
@@ -63,6 +66,8 @@ class Inputs:
             return self._folder(path, identity)
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, "unreadable", f"{_kind(status.st_mode)}: pipe it to standard input and name it -")
+        elif path.name.endswith(LOCK) or path.name == BASELINE:
+            self._skip(path, "excluded", "what recordings are held to, not a recording")
         elif identity not in self._without and self._is_new(path, identity, "file"):
             self._files.append(Found(path, printable(path), status.st_size))
         return []

@@ -307,14 +307,14 @@ def _failures(findings: list[Finding], terms: Terms, remarks: Sequence[Remark]) 
 
 
 def counted(findings: Iterable[Finding]) -> str:
-    """Say how many findings there are of each severity, those in the baseline apart."""
+    """Say how many findings there are of each severity, those that a baseline or a lock accepts apart."""
     states: dict[str, int] = {}
     for one in findings:
         name = one.severity if one.state in _COUNTING else one.state
         states[name] = states.get(name, 0) + 1
     parts = [_n(states[name], name) for name in SEVERITIES if name in states]
     if "baselined" in states:
-        parts = [*(parts or ["nothing new"]), f"{states['baselined']:,} in the baseline"]
+        parts = [*(parts or ["nothing new"]), f"{states['baselined']:,} known"]
     return ", ".join(parts) or "nothing found"
 
 

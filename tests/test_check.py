@@ -84,7 +84,7 @@ def test_a_baseline_is_made_found_and_marks_what_it_accepts(command: Command, ca
     assert told == (0, "", f"forensics: result: {NAME}: 1 entry, 1 taken in\n")
     code, out, _ = command("check", "captures", *NOW)
     assert code == 0
-    assert out.splitlines()[-1] == "nothing new, 1 in the baseline (exit 0)"
+    assert out.splitlines()[-1] == "nothing new, 1 known (exit 0)"
     (one,) = found(command, captures)["findings"]
     assert (one["state"], one["reason"]) == ("baselined", "known since June")
 
@@ -104,7 +104,7 @@ def test_what_is_new_beside_a_baseline_fails(command: Command, captures: Path) -
     assert out.splitlines()[-3:] == [
         "baseline, new: not in the baseline: 1 finding",
         "to accept this: forensics baseline update --baseline known.json captures",
-        "1 error, 1 in the baseline; fails on error (--fail-on) (exit 1)",
+        "1 error, 1 known; fails on error (--fail-on) (exit 1)",
     ]
     command("baseline", "update", "captures", "--baseline", "known.json", *NOW)
     assert command("check", "captures", "--baseline", "known.json", *NOW)[0] == 0

@@ -16,6 +16,7 @@ from forensics.cli.discover import discover
 from forensics.cli.doctor import doctor
 from forensics.cli.explain import explain
 from forensics.cli.list_ import list_
+from forensics.cli.lock import lock
 from forensics.cli.prove import prove
 from forensics.cli.read import read
 from forensics.cli.report import report
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command("scan", cls=Command)(scan)
 app.command("check", cls=Command)(check)
 app.add_typer(baseline.app, name="baseline")
+app.command("lock", cls=Command)(lock)
 app.command("report", cls=Command)(report)
 app.command("capture", cls=Command)(capture)
 app.command("read", cls=Command)(read)

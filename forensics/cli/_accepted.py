@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from forensics import baseline
-from forensics.check import Judge, Rules, marker
+from forensics.check import Judge, Known, Rules, marker
 from forensics.cli._scanning import Gathered, Output
 from forensics.config import Settings
 from forensics.detect import detectors
@@ -25,7 +25,13 @@ def baseline_file(asked: Settings) -> Path:
 
 
 def marks(
-    asked: Settings, options: Options, paths: Sequence[str], *, check: bool = False, judge: Judge | None = None
+    asked: Settings,
+    options: Options,
+    paths: Sequence[str],
+    *,
+    check: bool = False,
+    judge: Judge | None = None,
+    known: Known = frozenset(),
 ) -> Mark:
     """Read the baseline and the suppressions. `check` uses a baseline in the present folder unasked.
 
@@ -41,7 +47,7 @@ def marks(
         baseline=baseline.load(file) if wanted else None,
         accept=command(file, paths, "update" if wanted else "create") if wanted or check else "",
     )
-    return marker(rules, judge)
+    return marker(rules, judge, known)
 
 
 def command(file: Path, paths: Sequence[str], what: str) -> str:

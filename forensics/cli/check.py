@@ -1,5 +1,9 @@
 """The command for continuous integration: fail when recovery got worse."""
 
+from typing import Annotated
+
+import typer
+
 from forensics.cli import _common, _options
 from forensics.cli._common import Color, Paths, Quiet, Strict, Verbose
 
@@ -23,11 +27,15 @@ def check(  # noqa: PLR0917  (the options of the command)
     quiet: Quiet = False,
     verbose: Verbose = False,
     color: Color = None,
+    mutate: Annotated[
+        bool, typer.Option("--mutate", help="Test the locks too: perturb each recording, and see what they notice.")
+    ] = False,
 ) -> None:
     """Fail when recovery got worse than what is accepted: in the baseline, in the locks, in the expectations.
 
     Fails on findings at or above --fail-on (default: error) that neither the baseline (.forensics-baseline.json of
-    the present folder, or --baseline) nor a suppression accepts, and on measures that got worse.
+    the present folder, or --baseline) nor a suppression accepts; on measures that got worse; on recordings that
+    depart from the lock beside them (forensics lock), unless for the better.
 
     Exit codes: 0 nothing got worse, 1 something did, 2 wrong usage or internal error, 3 nothing was recognised,
     4 incomplete and --strict, 130 interrupted.
@@ -40,13 +48,18 @@ def check(  # noqa: PLR0917  (the options of the command)
         },
         set_,
     )  # fmt: skip
+    from forensics.check import locked, orphans, tested  # noqa: PLC0415  (not needed for --help)
     from forensics.cli import _scanning  # noqa: PLC0415  (not needed for --help)
     from forensics.cli._accepted import marks, own_files  # noqa: PLC0415
     from forensics.summary import summarise  # noqa: PLC0415
 
     outputs = _scanning.outputs_of(output or (), format_)
     found = _scanning.gather(paths, asked, own_files(asked, outputs))
-    mark = marks(asked, found.options, paths, check=True)
+    locks = locked(found.files, found.options)
+    remarks = [*locks.remarks, *orphans(found.skipped)]
+    if mutate:
+        remarks += tested(found.files, found.options)
+    mark = marks(asked, found.options, paths, check=True, judge=lambda _: remarks, known=locks.known)
     report = summarise(found.results, found.skipped, _scanning.terms_of(asked), found.options.detectors or (), mark)
     _scanning.publish(report, asked, outputs)
     _common.finish(report.summary.result.exit_code)

@@ -215,7 +215,7 @@ def remark(one: Remark) -> str:
 
 def telling(remarks: Iterable[Remark]) -> list[Remark]:
     """Leave out the remarks that say no more than that all is well, or was not looked at."""
-    return [one for one in remarks if one.fails or one.change not in _QUIET]
+    return [one for one in remarks if one.fails or one.topic == "mutation" or one.change not in _QUIET]
 
 
 def accepting(remarks: Iterable[Remark]) -> list[str]:
