@@ -6,7 +6,7 @@ import os
 import re
 import socket
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, get_args
@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 
 from forensics import detect, events, scan, summary
+from forensics.events import fields
+from forensics.inputs import Found
+from forensics.parse import NotRecognised, Source, Unreadable, read
 from forensics.personal import DETAILS, ORDINARY, RANDOM, SECRETS, USERS, Rule
 from forensics.summary import Coverage, Report
+from forensics.timeline import File
 
 if TYPE_CHECKING:
     from forensics.incident.model import Incident
@@ -137,19 +141,19 @@ def _ordinary() -> frozenset[str]:
     return ORDINARY | own
 
 
-def _redactor(coverage: Coverage, folder: str) -> Redactor:
-    """Give a redactor that knows where the report was made."""
+def _redactor(bases: Iterable[str]) -> Redactor:
+    """Give a redactor that knows who and where we are."""
     users: list[str] = []
     with contextlib.suppress(OSError, KeyError, ImportError):
         users.append(getpass.getuser())
     host = socket.gethostname().partition(".")[0]
-    return Redactor(_bases(coverage, folder), users, [host] if host else [])
+    return Redactor(bases, users, [host] if host else [])
 
 
 def redacted(report: Report, folder: str) -> Report:
     """Give the report as it may leave the machine. Paths become relative to `folder`, or to what they share."""
     content = msgspec.to_builtins(report)
-    redactor = _redactor(report.coverage, folder)
+    redactor = _redactor(_bases(report.coverage, folder))
     redactor.learn(content)
     return msgspec.convert(redactor.value(content), Report)
 
@@ -159,16 +163,63 @@ def redacted_incident(incident: "Incident", folder: str) -> "Incident":
     from forensics.incident.model import Incident  # noqa: PLC0415  (only reports need the model)
 
     content = msgspec.to_builtins(incident)
-    redactor = _redactor(incident.coverage, folder)
+    redactor = _redactor(_bases(incident.coverage, folder))
     redactor.learn(content)
     clean = msgspec.convert(redactor.value(content), Incident)
     clean.redacted = True
     return clean
 
 
+class RowCleaner:
+    """Makes rows of the event table fit to be shared: texts are left out, personal details and secrets replaced.
+
+    The files are read once beforehand, so that a user's name goes from the first row on.
+    """
+
+    def __init__(self, files: Sequence[Found], folder: str) -> None:
+        paths = [one.name for one in files]
+        self._redactor = _redactor(_bases_of(paths, folder))
+        self._redactor.learn(paths)
+        for one in files:
+            with contextlib.suppress(NotRecognised, Unreadable, OSError):
+                for event in read(Source(one.path, one.name)):
+                    self._redactor.learn([value for value in fields(event).values() if isinstance(value, str)])
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Give the row as it may leave the machine."""
+        return {name: self._clean(name, value) for name, value in row.items() if name not in _TEXTS}
+
+    def _clean(self, name: str, value: Any) -> Any:
+        return self._redactor.text(value) if isinstance(value, str) and name not in _CLOSED else value
+
+
+class TextCleaner:
+    """Makes what is told of one file's sessions fit to be shared."""
+
+    def __init__(self, file: File, folder: str) -> None:
+        self._redactor = _redactor(_bases_of([file.name], folder))
+        self._redactor.learn(file.name)
+        for rows in (file.host, *(session.events for session in file.sessions)):
+            for event in rows:
+                self._redactor.learn([value for value in fields(event).values() if isinstance(value, str)])
+
+    def __call__(self, text: str) -> str:
+        """Give the text as it may leave the machine."""
+        return self._redactor.text(text)
+
+
+_TEXTS = frozenset({"text", "digest"})
+"""Columns that hold the transcript's words, or let somebody guess them."""
+_CLOSED = frozenset({"kind", "origin", "stop", "fault", "trigger", "outcome", "cap_source"})
+"""Columns with a closed list of values."""
+
+
 def _bases(coverage: Coverage, folder: str) -> list[str]:
     """Give the folders that paths are shown relative to: the one the user is in, and what other inputs share."""
-    paths = [one.path for one in coverage.inputs] + [one.path for one in coverage.skipped]
+    return _bases_of([one.path for one in coverage.inputs] + [one.path for one in coverage.skipped], folder)
+
+
+def _bases_of(paths: Sequence[str], folder: str) -> list[str]:
     common = _common(path for path in paths if not path.startswith(folder.rstrip("/") + "/"))
     return [base for base in (folder, common) if base and base.strip("/")]
 

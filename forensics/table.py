@@ -1,4 +1,4 @@
-"""The event table as a file: Parquet, CSV or JSON lines, with the columns of `events.SCHEMA`."""
+"""The event table as a file: Parquet, CSV or JSON lines with the columns of `events.SCHEMA`, or Timesketch's lines."""
 
 import csv
 import io
@@ -10,9 +10,10 @@ from typing import IO, Any
 
 import msgspec
 
-from forensics.events import SCHEMA, fields
+from forensics.events import SCHEMA, Event, fields
+from forensics.incident.evidence import words
 from forensics.parse import Parser, Source, read
-from forensics.safe import cell
+from forensics.safe import cell, plain
 from forensics.times import iso
 
 BATCH = 100_000
@@ -23,10 +24,12 @@ Row = dict[str, Any]
 """The non-null columns of a row; times are UTC milliseconds."""
 
 
-def rows(source: Source, chosen: Parser, counts: Counter[str] | None = None) -> Iterator[Row]:
+def rows(
+    source: Source, chosen: Parser, counts: Counter[str] | None = None, clean: Callable[[Row], Row] | None = None
+) -> Iterator[Row]:
     """Yield the rows of a file, the columns that a session's first row tells filled in on all of its rows.
 
-    `counts` gets the number of rows of each session.
+    `counts` gets the number of rows of each session; `clean` changes each row before it goes out.
     """
     counts = Counter() if counts is None else counts
     told: dict[str | None, Row] = {}
@@ -38,7 +41,8 @@ def rows(source: Source, chosen: Parser, counts: Counter[str] | None = None) -> 
         if session is not None:
             counts[session] += 1
             row["seq"] = counts[session]
-        yield {"file": source.name, "agent": chosen.agent} | told.get(session, {}) | row
+        whole = {"file": source.name, "agent": chosen.agent} | told.get(session, {}) | row
+        yield clean(whole) if clean else whole
 
 
 def json_lines(table: Iterable[Row], chosen: Parser) -> Iterator[bytes]:
@@ -85,9 +89,28 @@ def _cell(name: str, value: Any) -> Any:
     return cell(value) if isinstance(value, str) else value
 
 
+def timesketch_lines(table: Iterable[Row], _chosen: Parser) -> Iterator[bytes]:
+    """Write rows as timeline tools read them: a message, a time, what the time is of. Rows without a time stay out."""
+    for row in table:
+        time = row.get("ts")
+        when = iso(time)
+        if time is None or when is None:
+            continue
+        event = Event(**{name: value for name, value in row.items() if name in Event.__struct_fields__})
+        told = {"message": plain(words(event)), "datetime": when, "timestamp": time * 1000}
+        told |= {"timestamp_desc": _DESCRIPTIONS.get(row["kind"], "Event recorded"), "data_type": "forensics:event"}
+        yield _line(told | {name: value for name, value in row.items() if name not in _TIMES})
+
+
+_DESCRIPTIONS = {
+    "prompt": "Prompt recorded", "reply": "Reply recorded", "tool": "Tool called", "compact": "Compaction started",
+    "compacted": "Compaction ended", "spawn": "Process started", "exit": "Process exited",
+}  # fmt: skip
+
 LINES: dict[str, tuple[Callable[[Iterable[Row], Parser], Iterator[bytes]], Callable[[], bytes]]] = {
     "csv": (csv_lines, csv_header),
     "jsonl": (json_lines, bytes),
+    "timesketch": (timesketch_lines, bytes),
 }
 
 
@@ -99,14 +122,14 @@ class LineFile:
         self._spool = spool
         self._parts: dict[str, tuple[int, int]] = {}
 
-    def add(self, source: Source, chosen: Parser) -> int:
+    def add(self, source: Source, chosen: Parser, clean: Callable[[Row], Row] | None = None) -> int:
         """Read a file into the table; give how many sessions it holds.
 
         Raises `Unreadable`; what was read until then is left out.
         """
         counts: Counter[str] = Counter()
         start = self._spool.tell()
-        self._spool.writelines(self._lines(rows(source, chosen, counts), chosen))
+        self._spool.writelines(self._lines(rows(source, chosen, counts, clean), chosen))
         self._parts[source.name] = (start, self._spool.tell())
         return len(counts)
 
@@ -139,7 +162,7 @@ class ParquetFile:
         self.lost = 0
         """Whole numbers too large for the table (they are null in it)."""
 
-    def add(self, source: Source, chosen: Parser) -> int:
+    def add(self, source: Source, chosen: Parser, clean: Callable[[Row], Row] | None = None) -> int:
         """Read a file into the table; give how many sessions it holds.
 
         Raises `Unreadable`; what was read until then is left out.
@@ -147,7 +170,7 @@ class ParquetFile:
         counts: Counter[str] = Counter()
         frames: list[Any] = []
         columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
-        for row in rows(source, chosen, counts):
+        for row in rows(source, chosen, counts, clean):
             for name, values in columns.items():
                 values.append(self._fitting(row.get(name)))
             if len(columns["kind"]) >= BATCH:

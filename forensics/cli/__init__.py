@@ -22,6 +22,7 @@ from forensics.cli.read import read
 from forensics.cli.report import report
 from forensics.cli.scan import scan
 from forensics.cli.schema import schema
+from forensics.cli.timeline import timeline
 from forensics.config import UsageError
 
 INTERRUPTED = 130
@@ -39,6 +40,7 @@ app.command("check", cls=Command)(check)
 app.add_typer(baseline.app, name="baseline")
 app.command("lock", cls=Command)(lock)
 app.command("report", cls=Command)(report)
+app.command("timeline", cls=Command)(timeline)
 app.command("capture", cls=Command)(capture)
 app.command("read", cls=Command)(read)
 app.command("prove", cls=Command)(prove)

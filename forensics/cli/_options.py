@@ -15,7 +15,7 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="table, json, jsonl, csv, markdown, sarif, junit or github.",
+        help="table, json, jsonl, csv, parquet, timesketch, markdown, html, sarif, junit or github.",
     ),
 ]
 Outputs = Annotated[
@@ -63,7 +63,7 @@ Redact = Annotated[
     bool | None,
     typer.Option(
         "--redact/--no-redact",
-        help="Replace personal details and secrets; on by default in markdown, sarif, junit and github.",
+        help="Replace personal details and secrets; on by default in markdown, html, sarif, junit and github.",
         show_default=False,
     ),
 ]

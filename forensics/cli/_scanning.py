@@ -12,7 +12,7 @@ from forensics.config import Settings, UsageError, chosen, nearest
 from forensics.detect import detectors
 from forensics.inputs import Found, NoSuchInput, expand
 from forensics.redact import redacted
-from forensics.reports import SHARED, Style, formats, render
+from forensics.reports import BINARY, SHARED, Style, content, formats, render
 from forensics.scan import Options, Result, Skipped
 from forensics.summary import Report, Terms
 
@@ -82,6 +82,8 @@ def publish(report: Report, asked: Settings, outputs: list[Output]) -> None:
     """Write the report to the files and to standard output. Raises `UsageError`."""
     clean: Report | None = None
     on_screen = next((one.format for one in outputs if one.path is None), asked.get("format", "table"))
+    if on_screen in BINARY and _common.is_terminal(sys.stdout):
+        raise UsageError(f"--format: {on_screen} is not for a terminal; give --output {on_screen}=PATH")
     for name, path in [*((one.format, one.path) for one in outputs if one.path), (on_screen, None)]:
         hide = asked.get("redact", name in SHARED)
         if hide and clean is None:
@@ -89,7 +91,7 @@ def publish(report: Report, asked: Settings, outputs: list[Output]) -> None:
         shown = clean if hide and clean is not None else report
         verbose = bool(asked.get("verbose"))
         if path is not None:
-            _save(path, render(name, shown, Style(verbose=verbose)))
+            _save(path, content(name, shown, Style(verbose=verbose)))
             continue
         style = Style(
             width=_common.width_of(sys.stdout),
@@ -97,14 +99,13 @@ def publish(report: Report, asked: Settings, outputs: list[Output]) -> None:
             verbose=verbose,
             ascii=not _common.encodes("▁█│─", sys.stdout),
         )
-        text = render(name, shown, style)
-        _common.write(text if name == "table" else text.encode())
+        _common.write(render(name, shown, style) if name == "table" else content(name, shown, style))
     result = report.summary.result
     if on_screen != "table" and not asked.get("quiet"):
         _common.complain(f"{result.reason} (exit {result.exit_code})", "result")
 
 
-def _save(path: Path, text: str) -> None:
+def _save(path: Path, text: bytes) -> None:
     try:
         _common.save(path, text)
     except OSError as error:

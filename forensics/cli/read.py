@@ -19,13 +19,14 @@ from forensics.scan import Result, Skipped, input_of
 from forensics.summary import Terms, summarise, without_companions
 
 if TYPE_CHECKING:
+    from forensics.redact import RowCleaner
     from forensics.table import LineFile, ParquetFile
 
 _SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-_KINDS = ("parquet", "csv", "jsonl")
+_KINDS = ("parquet", "csv", "jsonl", "timesketch")
 
 
-def read(
+def read(  # noqa: PLR0917  (the options of the command)
     paths: Paths,
     output: Annotated[
         str,
@@ -33,8 +34,13 @@ def read(
     ] = "-",
     format_: Annotated[
         str | None,
-        typer.Option("--format", "-f", metavar="FORMAT", help="parquet, csv or jsonl; default: by the file's name."),
+        typer.Option(
+            "--format", "-f", metavar="FORMAT", help="parquet, csv, jsonl or timesketch; default: by the file's name."
+        ),
     ] = None,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Leave texts out, and replace personal details and secrets.")
+    ] = False,
     strict: Strict = None,
     quiet: Quiet = False,
 ) -> None:
@@ -47,7 +53,8 @@ def read(
             inputs = expand(paths, folder, _common.stdin(), without=[target] if target else [])
         except NoSuchInput as error:
             raise UsageError(str(error)) from error
-        results = _write(inputs.files, kind, target)
+        cleaner = _cleaner(inputs.files) if redact else None
+        results = _write(inputs.files, kind, target, cleaner)
     report = summarise(results, inputs.skipped, Terms(strict=asked.get("strict", False)))
     result = report.summary.result
     if not quiet:
@@ -56,11 +63,17 @@ def read(
     _common.finish(result.exit_code)
 
 
+def _cleaner(files: Sequence[Found]) -> "RowCleaner":
+    from forensics.redact import RowCleaner  # noqa: PLC0415  (only where it is asked for)
+
+    return RowCleaner(files, Path.cwd().as_posix())
+
+
 def _kind(output: str, format_: str | None) -> str:
     kind = format_ or ("jsonl" if output == "-" else _SUFFIXES.get(Path(output).suffix.lower()))
     if kind not in _KINDS:
         what = f"--format: {format_!r}" if format_ else f"--output: {output}"
-        raise UsageError(f"{what}: not a format of the event table; name it .parquet, .csv or .jsonl")
+        raise UsageError(f"{what}: not a format of the event table; name it .parquet, .csv or .jsonl, or give --format")
     if output == "-" and kind == "parquet" and _common.is_terminal(sys.stdout):
         raise UsageError("--format: Parquet is not for a terminal; give --output PATH")
     if output != "-" and not Path(output).absolute().parent.is_dir():
@@ -68,13 +81,13 @@ def _kind(output: str, format_: str | None) -> str:
     return kind
 
 
-def _write(files: Sequence[Found], kind: str, target: Path | None) -> list[Result]:
+def _write(files: Sequence[Found], kind: str, target: Path | None, cleaner: "RowCleaner | None") -> list[Result]:
     """Read the files into a table of that kind and write it; files that are part of others appear once."""
     from forensics.table import LineFile, ParquetFile  # noqa: PLC0415  (not needed for --help)
 
     with TemporaryFile() as spool:
         table = ParquetFile() if kind == "parquet" else LineFile(kind, spool)
-        results = [_add(table, one) for one in files]
+        results = [_add(table, one, cleaner) for one in files]
         kept = {one.input.path for one in without_companions(results) if one.input}
         without = frozenset(one.input.path for one in results if one.input) - kept
         try:
@@ -93,11 +106,11 @@ def _write(files: Sequence[Found], kind: str, target: Path | None) -> list[Resul
     return results
 
 
-def _add(table: "LineFile | ParquetFile", found: Found) -> Result:
+def _add(table: "LineFile | ParquetFile", found: Found, cleaner: "RowCleaner | None") -> Result:
     source = Source(found.path, found.name)
     try:
         chosen = recognise(found.path)
-        sessions = table.add(source, chosen)
+        sessions = table.add(source, chosen, cleaner)
         return Result(input=input_of(source, chosen, agent=chosen.agent, sessions=sessions))
     except NotRecognised as error:
         return Result(skipped=Skipped(path=found.name, bytes=found.bytes, kind="unrecognised", reason=str(error)))

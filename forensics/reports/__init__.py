@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -10,6 +11,7 @@ from forensics.summary import Report
 
 SHARED = frozenset({"github", "html", "junit", "markdown", "sarif"})
 """Formats made to leave the machine: they are redacted unless the user says otherwise."""
+BINARY = frozenset({"parquet"})
 _MODULES = {"table": "text"}
 
 
@@ -32,6 +34,15 @@ def formats() -> tuple[str, ...]:
 
 def render(name: str, report: Report, style: Style | None = None) -> str:
     """Write the report in a format, as text that ends in a line end (or is empty)."""
-    module = importlib.import_module(f"{__name__}.{_MODULES.get(name, name)}")
-    text: str = module.render(report, style or Style())
+    text: str = _module(name).render(report, style or Style())
     return text
+
+
+def content(name: str, report: Report, style: Style | None = None) -> bytes:
+    """Write the report in a format, as bytes: also in one that is no text (`BINARY`)."""
+    made: str | bytes = _module(name).render(report, style or Style())
+    return made if isinstance(made, bytes) else made.encode("utf-8", "backslashreplace")
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"{__name__}.{_MODULES.get(name, name)}")
