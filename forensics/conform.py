@@ -121,22 +121,23 @@ class _Run:
     def _before(self, config: Config, point: Point) -> Iterator[Reached]:
         """Give the possibilities in which this point comes next."""
         if point.kind == "said":
-            if config.said or config.due == "idle":
-                yield Reached(config._replace(said=False), unseen=not config.said)
+            if config.due == "idle" and (config.told or config.did == "show-error"):
+                yield Reached(config._replace(said=False))
             return
-        if config.said and self.seen.announced:
+        if (config.said and self.seen.announced) or (config.cut and self.seen.cuts and point.kind != "cut"):
             return
         if point.kind in {"reply", "other"}:
             yield from self.loop.request(config)
         elif point.kind == "compacted":
-            yield from self.loop.compaction(config, boundary=False if self.seen.whole else point.boundary)
+            boundary = False if self.seen.whole else point.boundary
+            yield from self.loop.compaction(config, boundary=boundary, early=point.early)
             if point.unasked:
                 yield from self._echoed(config)
         elif point.kind == "echo":
             yield from self._echoed(config)
         elif point.kind == "cut":
             if config.did == "truncate":
-                yield Reached(config)
+                yield Reached(config._replace(cut=False))
         elif point.kind == "resume":
             yield from self._resumed(config)
         else:
@@ -189,7 +190,7 @@ class _Run:
     def _put(self, config: Config, point: Point) -> Config:
         """Put the loop where the record is."""
         due = {"reply": "request", "other": "request", "compacted": "compaction", "resume": "request"}
-        return config._replace(due=due.get(point.kind, "idle"), owed=False, said=False)  # type: ignore[arg-type]
+        return config._replace(due=due.get(point.kind, "idle"), owed=False, said=False, cut=False)  # type: ignore[arg-type]
 
     def _told(self, at: int, point: Point, configs: list[Config]) -> None:
         """Tell the policy of the point."""
@@ -219,7 +220,7 @@ class _Run:
         if point.kind == "asked" and config.due == "request" and not config.early:
             yield config
         else:
-            yield from self.loop.prompt(config, boundary=point.boundary)
+            yield from self.loop.prompt(config, boundary=point.boundary, full=point.full)
 
     def _promised(self, at: int, point: Point) -> None:
         """Judge a compaction's end by what the agent itself said that it does next.

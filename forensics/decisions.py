@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from forensics.attempts import Attempt
 from forensics.events import GOOD_STOPS, Event
+from forensics.failures import gives_up
 from forensics.measures import Answer, Basis, Given, Measures, tokens
 from forensics.parse import Observable, Parser
 from forensics.replay import Fault, Fits, Outcome, Signal, Stop
@@ -37,6 +38,12 @@ _EMERGENCY = "emergency"
 _NAMED = "session name"
 _NEAR = 12
 """Rows to look ahead for what belongs to a row: notes, retries and checks may stand between."""
+_TURNS = frozenset({"reply", "prompt"})
+_AT_ONCE_MS = 500
+"""pi and Atomic write a prompt this soon after the compaction that it waited for; nobody types that fast. In the
+recordings 1 to 3 ms lie between, and 827 ms or more after a compaction that followed a reply."""
+_BOOTSTRAP_MS = 15_000
+"""OpenClaw prepares its workspace in between: 4 to 7 seconds in the recordings."""
 _MOST = 16
 """Good replies in a row after which no policy's state changes any more."""
 
@@ -54,6 +61,10 @@ class Sight(NamedTuple):
     """Each request of a series of retries leaves a row."""
     whole: bool = True
     """What the agent does after a prompt stands in the file, whenever its process ends."""
+    early: bool = True
+    """The check before a prompt is written before the prompt."""
+    cuts: bool = False
+    """A context that is cut after a failed compaction leaves a row."""
 
 
 _LOSES = frozenset({"pi"})
@@ -69,6 +80,8 @@ def sight(parser: Parser, observable: Observable) -> Sight:
         announced=parser.name in _ANNOUNCES,
         tries=parser.agent not in {"opencode", "pilotdeck"},
         whole=parser.name not in _LOSES,
+        early=parser.agent not in {"opencode", "pilotdeck"},
+        cuts=parser.name == "pilotdeck-log",
     )
 
 
@@ -89,10 +102,19 @@ class Point(NamedTuple):
     """On `compacted`: the row that began it."""
     boundary: bool | None = None
     """On prompts and compactions: the process is another one than at the last reply (`None`: not known)."""
+    full: bool | None = None
+    """On prompts: what the agent's check of the request found, the prompt included; `None`: the last reply tells."""
+    early: bool | None = None
+    """On `compacted`: it ran when the next prompt came, not after the last reply (`None`: not known)."""
     will_retry: bool | None = None
     unasked: bool = False
     """On `compacted`: it may be an echo; how many model calls it made is not recorded."""
     recorded: Recorded = "unknown"
+
+    @property
+    def first(self) -> Event:
+        """Its first row."""
+        return self.start or self.row
 
     @property
     def lines(self) -> list[int]:
@@ -100,12 +122,22 @@ class Point(NamedTuple):
         return [one.line for one in (self.start, self.row) if one is not None and one.line is not None]
 
 
-def points(session: Session, seen: Sight, given: Given | None = None) -> list[Point]:
-    """Give the session's points in order."""
+def points(session: Session, seen: Sight, given: Given | None = None, host: Iterable[Event] = ()) -> list[Point]:
+    """Give the session's points in order; `host`: rows of the process that ran it, whose ends are points too."""
     measures = Measures(session, given or Given(), failures=seen.failures)
     rows = _Rows(session, seen, measures)
-    found = list(rows.points())
+    found = _merged(rows.points(), [Point("exit", event) for event in host if event.kind == "exit"])
     return [one._replace(recorded=_recorded(found, at)) for at, one in enumerate(found)]
+
+
+def _merged(found: Iterable[Point], exits: list[Point]) -> list[Point]:
+    """Put the ends of the process where their lines are."""
+    merged: list[Point] = []
+    for point in found:
+        while exits and point.first.line is not None and (exits[0].row.line or 0) < point.first.line:
+            merged.append(exits.pop(0))
+        merged.append(point)
+    return merged + exits
 
 
 class _Rows:
@@ -122,23 +154,26 @@ class _Rows:
 
     def points(self) -> Iterator[Point]:
         events = self.session.events
-        renamed = False
+        renamed = running = cut = False
         for at, event in enumerate(events):
             pair = self.owner.get(id(event))
             if pair is not None:
+                running, cut = event is not pair.last, False
                 if event is pair.last:
                     made = self._compacted(pair, events[at + 1 : at + _NEAR])
-                    yield made._replace(boundary=self._boundary(renamed=renamed))
+                    yield made._replace(boundary=self._boundary(renamed=renamed), early=self._early(event, at))
             elif event.kind == "reply":
-                yield self._reply(event, at)
+                yield Point("said", event) if event.requests == 0 else self._reply(event, at)
             elif event.kind == "prompt":
-                yield self._prompt(event, boundary=self._boundary(renamed=renamed))
+                yield self._prompt(event, at, boundary=self._boundary(renamed=renamed))
             elif event.kind == "exit":
                 yield Point("exit", event)
-            elif event.kind == "note" and (event.text or "").startswith("recovery ended:"):
+            elif event.kind == "note" and _ends(event):
                 yield Point("said", event)
-            elif event.kind == "budget" and (event.text or "").startswith(_EMERGENCY):
-                yield Point("cut", event)
+            elif event.kind == "budget" and (event.text or "").startswith(_EMERGENCY) and not running:
+                if not cut:
+                    yield Point("cut", event)
+                cut = True
             if event.kind == "note" and (event.text or "").startswith(_NAMED):
                 renamed = True
             elif event.kind in {"prompt", "reply"}:
@@ -150,12 +185,33 @@ class _Rows:
             return False
         return renamed if self.marked else None
 
-    def _prompt(self, event: Event, *, boundary: bool | None) -> Point:
+    def _early(self, event: Event, at: int) -> bool | None:
+        """Say by the time to the next prompt whether a compaction belongs to the check before it."""
+        following = next((one for one in self.session.events[at + 1 : at + _NEAR] if one.kind in _TURNS), None)
+        if not self.seen.early or following is None or following.kind != "prompt":
+            return False
+        if event.ts is None or following.ts is None:
+            return None
+        if self.session.agent == "openclaw":
+            return None if following.ts - event.ts <= _BOOTSTRAP_MS else False
+        return following.ts - event.ts <= _AT_ONCE_MS
+
+    def _prompt(self, event: Event, at: int, *, boundary: bool | None) -> Point:
         self.added = None if self.added is None or event.size is None else self.added + tokens(event.size)
         if event.origin in {"synthetic", "replay"}:
             return Point("resume", event)
         asked = event.origin in {"unknown", "queued", None}
-        return Point("asked" if asked else "prompt", event, (Signal("prompt"),), boundary=boundary)
+        full = self._checked(at)
+        return Point("asked" if asked else "prompt", event, boundary=boundary, full=full.yes, basis=full.basis)
+
+    def _checked(self, at: int) -> Answer:
+        """Say what the check of the whole request found, once the prompt was in it."""
+        if self.measures.family == "ratio":
+            return self._next_check(at)
+        if not self.seen.early or self.session.agent != "openclaw":
+            return Answer()
+        following = self._following(at)
+        return Answer(True, "inferred") if following is not None else Answer()
 
     def _reply(self, event: Event, at: int) -> Point:
         stop = _stop(event)
@@ -221,6 +277,8 @@ class _Rows:
         for later in self.session.events[at + 1 : at + _NEAR]:
             if later.kind in {"reply", "prompt"}:
                 break
+            if later.kind == "compacted" and id(later) in self.owner and self.owner[id(later)].start is None:
+                return Answer(True, "inferred")
             if later.kind in {"budget", "compact"} and later.context is not None:
                 return self.measures.over(later.context)
         return Answer()
@@ -252,6 +310,10 @@ class _Rows:
         return Point(
             "compacted", event, signals, decides=True, basis=basis, start=pair.start, will_retry=retry, unasked=unasked
         )
+
+
+def _ends(event: Event) -> bool:
+    return (event.text or "").startswith("recovery ended:") or gives_up(event.text)
 
 
 def _marked(events: Iterable[Event]) -> bool:

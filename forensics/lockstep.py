@@ -33,8 +33,12 @@ class Config(NamedTuple):
     """The last reply that was cut, failed or left the context full, where nothing has dealt with it yet."""
     early: bool = False
     """The check before a prompt has run, and the prompt's own row is still to come."""
+    told: bool = False
+    """The policy has announced something."""
     said: bool = False
-    """The policy has announced its end, and the row of the announcement is still to come."""
+    """It was the end of recovery after a reply, and the row of the announcement is still to come."""
+    cut: bool = False
+    """The policy has cut the context after a failed compaction, and the row of that is still to come."""
 
 
 class Reached(NamedTuple):
@@ -55,7 +59,17 @@ class Loop:
         answer = self.step(config.state, signal)
         action, last = answer.action, _left(config.last, signal)
         said = answer.announced and signal.kind == "reply" and signal.fault != "transient"
-        after = config._replace(state=answer.state, did=action, owed=False, waiting=False, last=last, said=said)
+        cut = action == "truncate" and (signal.kind == "compacted" or (signal.good and signal.over))
+        after = config._replace(
+            state=answer.state,
+            did=action,
+            owed=False,
+            waiting=False,
+            last=last,
+            told=answer.announced,
+            said=said,
+            cut=cut,
+        )
         goes_on = config.waiting if signal.kind == "compacted" else (signal.kind == "prompt" or signal.stop == "tool")
         if action in COMPACTS:
             return after._replace(due="compaction", waiting=goes_on)
@@ -68,36 +82,48 @@ class Loop:
     def restart(self, config: Config) -> Config:
         """Give what is due in a new process."""
         return config._replace(
-            state=self.step(config.state, Signal("restart")).state, due="idle", owed=False, waiting=False, said=False
+            state=self.step(config.state, Signal("restart")).state,
+            due="idle",
+            owed=False,
+            waiting=False,
+            said=False,
+            cut=False,
         )
 
     def tick(self, config: Config) -> Config:
         """Let time pass, as long as any cooldown."""
         return config._replace(state=self.step(config.state, Signal("tick")).state)
 
-    def prompt(self, config: Config, *, boundary: bool | None) -> Iterator[Config]:
-        """Tell of a person's prompt, which a new process may have read."""
+    def prompt(self, config: Config, *, boundary: bool | None, full: bool | None = None) -> Iterator[Config]:
+        """Tell of a person's prompt, which a new process may have read; `full`: the request with it is."""
         if config.early:
             yield config._replace(early=False)
             return
-        starts = [config] if boundary is not True else []
-        if boundary is not False:
-            starts.append(self.restart(config))
-        for one in starts:
-            yield self.tell(one, one.last._replace(kind="prompt") if one.last else Signal("prompt"))
+        for one in self._processes(config, boundary):
+            yield self.tell(one, _asked(one.last, full))
 
     def request(self, config: Config) -> Iterator[Reached]:
         """Give the possibilities in which a reply comes next."""
         yield from (one for one in self._reach(config, "request") if not one.config.early)
 
-    def compaction(self, config: Config, *, boundary: bool | None) -> Iterator[Reached]:
-        """Give the possibilities in which a compaction ends next, one that ran before a prompt included."""
-        if boundary is not True:
+    def compaction(self, config: Config, *, boundary: bool | None, early: bool | None) -> Iterator[Reached]:
+        """Give the possibilities in which a compaction ends next; `early`: it ran because a prompt came."""
+        if early is not True:
             yield from self._reach(config, "compaction")
+        if early is False or config.early:
+            return
+        ready = [*self.idle(config, boundary=boundary)]
+        for one in ready:
+            for start in self._processes(one.config, boundary):
+                after = self.tell(start, _asked(start.last))
+                if after.due == "compaction":
+                    yield Reached(after._replace(early=True), one.unseen)
+
+    def _processes(self, config: Config, boundary: bool | None) -> Iterator[Config]:
+        if boundary is not True:
+            yield config
         if boundary is not False:
-            lost = config.due != "idle"
-            for one in self._reach(self.restart(config), "compaction"):
-                yield Reached(one.config, one.unseen or lost)
+            yield self.restart(config)
 
     def idle(self, config: Config, *, boundary: bool | None) -> Iterator[Reached]:
         """Give the possibilities in which a person writes next.
@@ -132,20 +158,15 @@ class Loop:
         elif config.due == "compaction" and not self.seen.failures:
             yield from ((self.tell(config, Signal("compacted", outcome=one)), True) for one in _UNSEEN)
         elif config.due == "idle" and due != "wait":
-            yield from self._woken(config, due)
+            yield from self._woken(config)
         elif config.due == "request" and not self.seen.replies and due != "wait":
             yield from ((self.tell(config, Signal("reply", stop, over=True)), False) for stop in _GOOD)
 
-    def _woken(self, config: Config, due: Due) -> Iterable[tuple[Config, bool]]:
-        asked = config.last._replace(kind="prompt") if config.last else Signal("prompt")
+    def _woken(self, config: Config) -> Iterable[tuple[Config, bool]]:
         if not self.seen.prompts:
-            yield self.tell(config, asked), True
+            yield self.tell(config, _asked(config.last)), True
             if not self.seen.replies:
                 yield self.tell(config, Signal("prompt", "done", over=True)), True
-        elif due == "compaction" and not config.early:
-            after = self.tell(config, asked)
-            if after.due == "compaction":
-                yield after._replace(early=True), False
 
     def _exhausted(self, config: Config, last: Signal) -> Iterable[Config]:
         for _ in range(_TRIES):
@@ -158,6 +179,13 @@ class Loop:
 
 
 _GOOD: tuple[Literal["tool", "done"], ...] = ("tool", "done")
+
+
+def _asked(last: Signal | None, full: bool | None = None) -> Signal:
+    signal = Signal("prompt") if last is None else last._replace(kind="prompt")
+    if full is None:
+        return signal
+    return signal._replace(over=full, stop=signal.stop or ("done" if full else None))
 
 
 def _left(last: Signal | None, signal: Signal) -> Signal | None:
