@@ -95,7 +95,7 @@ def _compacted(state: Deck, signal: Signal, *, emergency: bool) -> Answer:
     if signal.outcome == "aborted":
         return state, "stop", False
     if signal.outcome == "summary":
-        if emergency and signal.fits == "no":
+        if signal.fits == "no":
             return state, "show-error", True
         return state, _after(running), False
     state = state._replace(cooling=state.cooling or signal.outcome != "nothing")

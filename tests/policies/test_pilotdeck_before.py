@@ -24,3 +24,8 @@ def test_recorded_b_seventy_four_overflows_at_once(acts: Acts) -> None:
 def test_on_an_overflow_it_compacts_at_most_once(acts: Acts) -> None:
     said = acts("pilotdeck-before", "overflow", "summary", "overflow", "tool", "overflow")
     assert said == ["compact-and-retry", "retry", "truncate", "proceed", "truncate"]
+
+
+def test_recorded_h_a_summary_that_leaves_the_context_too_large_ends_the_turn_aloud(acts: Acts) -> None:
+    """Refuted by the recording of v260806: it was taken to go on, as if only head checked the size."""
+    assert acts("pilotdeck-before", "tool+", "summary too large") == ["compact", "show-error!"]
