@@ -452,6 +452,7 @@ def test_help_is_the_same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
             "baseline prune",
             "lock",
             "report",
+            "timeline",
             "capture",
             "prove",
             "read",
