@@ -136,7 +136,7 @@ def look(
 
     `watch` is put between parser and sessions: it sees every row, the ones that a session does not keep included.
     """
-    source = Source(path, name)
+    source = Source(path, name, brief=watch is None)
     try:
         size = source.size
         chosen = recognise(path)

@@ -44,9 +44,11 @@ class Malformed(NamedTuple):
 class Source:
     """One input file being read, and the coverage of that reading."""
 
-    def __init__(self, path: Path, name: str | None = None) -> None:
+    def __init__(self, path: Path, name: str | None = None, *, brief: bool = False) -> None:
         self.path = path
         self.name = name or path.as_posix()
+        self.brief = brief
+        """Only the sessions' story is wanted: a parser may leave out tool rows that another row follows."""
         self.lines: int | None = None
         self.records = 0
         self.duplicates = 0

@@ -15,6 +15,9 @@ from forensics.attempts import Attempt, Round, attempts, rounds
 from forensics.events import GOOD_STOPS, CapSource, Event, Kind
 from forensics.usage import Outlier, Samples
 
+_BULK = 512
+"""Replies that are added up together."""
+
 
 class Session:
     """One session (or one branch of one): its notable events, its samples and its totals."""
@@ -34,6 +37,7 @@ class Session:
         self.replies = 0
         self.good = 0
         self.tools = 0
+        """Tool rows, of a reading that was not brief."""
         self.length_stops = 0
         self.aborted = 0
         self.errors: Counter[str] = Counter()
@@ -45,6 +49,7 @@ class Session:
         self.cap_source: CapSource | None = None
         self.memo: dict[str, Any] = {}
         """What several detectors derive from the session, kept by name so that it is computed once."""
+        self._replies: list[Event] = []
         self._run: set[str] = set()
         self._pending: dict[str, Event] = {}
 
@@ -61,10 +66,20 @@ class Session:
             elif ts < self.start:
                 self.start = ts
         kind = event.kind
-        if kind == "tool":
+        if kind == "reply":
+            self._replies.append(event)
+            if len(self._replies) == _BULK:
+                self._measure()
+            if event.stop in GOOD_STOPS:
+                self.good += 1
+                if "reply" in self._run:
+                    self._pending["reply"] = event
+                else:
+                    self._keep_ends(event)
+            else:
+                self._keep(event)
+        elif kind == "tool":
             self.tools += 1
-        elif kind == "reply":
-            self._reply(event)
         else:
             self._other(event, kind)
         if event.cap is not None:
@@ -72,6 +87,7 @@ class Session:
 
     def _other(self, event: Event, kind: Kind) -> None:
         if kind == "budget":
+            self._measure()
             self.samples.add(event)
             self._keep_ends(event)
         elif kind in {"note", "model", "session"}:
@@ -83,6 +99,7 @@ class Session:
                 self._spend(event)
             self._keep(event)
             if kind == "compacted":
+                self._measure()
                 self.samples.cut()
         if kind == "session":
             self.version = event.version or self.version
@@ -120,37 +137,30 @@ class Session:
     def close(self) -> None:
         """End the session: what is still held back is kept, and the rows are in order."""
         self._flush()
+        self._measure()
         self.events.sort(key=lambda event: event.seq)
 
-    def _reply(self, event: Event) -> None:
-        self.replies += 1
-        figure = event.input  # as in `_spend`, without its call: this runs once per reply
-        if figure is not None:
-            self.input_tokens = (self.input_tokens or 0) + figure
-        figure = event.cached
-        if figure is not None:
-            self.cached_tokens = (self.cached_tokens or 0) + figure
-        figure = event.output
-        if figure is not None:
-            self.output_tokens = (self.output_tokens or 0) + figure
-        if event.cost is not None:
-            self.cost = (self.cost or 0.0) + event.cost
-        if event.context is not None or event.total is not None:
-            self.samples.add(event)
-        if event.stop in GOOD_STOPS:
-            self.good += 1
-            if "reply" in self._run:
-                self._pending["reply"] = event
-            else:
-                self._keep_ends(event)
+    def _measure(self) -> None:
+        """Count, add up and measure the replies since the last time, together: that is cheaper than one by one."""
+        replies = self._replies
+        if not replies:
             return
-        if event.stop == "length":
-            self.length_stops += 1
-        elif event.stop == "aborted":
-            self.aborted += 1
-        elif event.stop == "error":
-            self.errors[event.fault or "unknown"] += 1
-        self._keep(event)
+        self.replies += len(replies)
+        for stop, count in Counter([event.stop for event in replies]).items():
+            if stop == "length":
+                self.length_stops += count
+            elif stop == "aborted":
+                self.aborted += count
+            elif stop == "error":
+                self.errors.update(event.fault or "unknown" for event in replies if event.stop == "error")
+        self.input_tokens = _added(self.input_tokens, [event.input for event in replies])
+        self.cached_tokens = _added(self.cached_tokens, [event.cached for event in replies])
+        self.output_tokens = _added(self.output_tokens, [event.output for event in replies])
+        costs = [event.cost for event in replies if event.cost is not None]
+        if costs:
+            self.cost = (self.cost or 0.0) + sum(costs)
+        self.samples.extend([event for event in replies if event.context is not None or event.total is not None])
+        replies.clear()
 
     def _spend(self, event: Event) -> None:
         if event.input is not None:
@@ -183,6 +193,11 @@ class Session:
         rank = ("error text", "recorded", "option")
         if self.cap_source is None or rank.index(source) >= rank.index(self.cap_source):
             self.cap, self.cap_source = cap, source
+
+
+def _added(total: int | None, figures: list[int | None]) -> int | None:
+    known = [figure for figure in figures if figure is not None]
+    return (total or 0) + sum(known) if known else total
 
 
 class File:

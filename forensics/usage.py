@@ -72,29 +72,32 @@ class Samples:
 
     def __init__(self) -> None:
         self._columns = tuple(array("q") for _ in range(7))
-        self._append = tuple(column.append for column in self._columns)
         self._records: list[str | None] = []
         self._cuts = array("q")
 
     def add(self, event: Event) -> None:
         """Keep the sizes of a row."""
-        line, ts, context, total, estimate, messages, cap = self._append  # unrolled: this runs once per reply
-        figure = event.line
-        line(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
-        figure = event.ts
-        ts(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
-        figure = event.context
-        context(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
-        figure = event.total
-        total(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
-        figure = event.estimate
-        estimate(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
-        figure = event.messages
-        messages(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
-        figure = event.cap
-        cap(figure if figure is not None and -1 < figure < _TOO_GREAT else _UNKNOWN)
-        if event.line is None:
-            self._records.append(event.record)
+        self.extend([event])
+
+    def extend(self, events: list[Event]) -> None:
+        """Keep the sizes of rows, a column at a time: this is half the cost of a row at a time."""
+        read = (
+            [event.line for event in events],
+            [event.ts for event in events],
+            [event.context for event in events],
+            [event.total for event in events],
+            [event.estimate for event in events],
+            [event.messages for event in events],
+            [event.cap for event in events],
+        )
+        unknown = [_UNKNOWN] * len(events)
+        for column, figures in zip(self._columns, read, strict=True):
+            if figures.count(None) == len(figures):
+                column.extend(unknown)
+            else:
+                column.extend([_UNKNOWN if one is None or not -1 < one < _TOO_GREAT else one for one in figures])
+        if None in read[0]:
+            self._records.extend(event.record for event in events if event.line is None)
 
     def cut(self) -> None:
         """Mark that the context was cut here (a compaction): a fall of the figures after it is no wonder."""

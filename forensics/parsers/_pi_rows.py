@@ -111,6 +111,8 @@ class Reader:
     def rows(self, *, held: bool) -> Iterator[Event]:
         """Yield an event per entry that is one. `held`: the caller keeps them all before it passes any on."""
         last = 0
+        left_out: tuple[int, str | None, int | None, Message] | None = None
+        brief = self.source.brief
         for line, entry in self._entries():
             try:
                 gap: timedelta = entry.timestamp - _EPOCH  # type: ignore[operator, assignment]
@@ -126,6 +128,10 @@ class Reader:
                         f"line {line}: the clock went back by {(last - ts) / 1000:g} s; file order is kept"
                     )
                 last = ts
+            if left_out is not None:
+                if record is not None and entry.parent_id != left_out[1]:  # it ends a branch
+                    yield self._result(*left_out)
+                left_out = None
             message = entry.message
             event: Event | None
             if message is None or entry.type != "message":
@@ -133,13 +139,12 @@ class Reader:
                 if event is self.header:  # older entries may have been copied into a newer session
                     last = 0
             elif message.role == "toolResult":
-                event = Event(
-                    kind="tool", session=self.session, line=line, record=record, ts=ts, tool=message.tool_name
-                )
-                if message.is_error:
-                    event.stop = "error"
                 if record is not None and self.header.agent is None:
                     self._look_at_details(message.details)
+                if brief and (held or not self._restate):
+                    left_out = line, record, ts, message
+                    continue
+                event = self._result(line, record, ts, message)
             elif message.role == "assistant":
                 event = reply(message, self.session, line, record, ts)
                 if event.context is None or message.provider == "openclaw" or self._broken is not None:
@@ -155,7 +160,15 @@ class Reader:
                 if self._restate and not held:
                     self._restate = False
                     yield Event(kind="session", session=self.session, line=line, agent=self.header.agent)
+        if left_out is not None:
+            yield self._result(*left_out)
         yield from self._end(held=held)
+
+    def _result(self, line: int, record: str | None, ts: int | None, message: Message) -> Event:
+        event = Event(kind="tool", session=self.session, line=line, record=record, ts=ts, tool=message.tool_name)
+        if message.is_error:
+            event.stop = "error"
+        return event
 
     def _entries(self) -> Iterator[tuple[int, Entry]]:
         """Give the file's entries; when the first is no header, one that takes its place comes before it."""

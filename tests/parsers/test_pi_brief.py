@@ -1,0 +1,66 @@
+"""A brief reading leaves out tool rows between others, and nothing that a scan tells changes by it."""
+
+from pathlib import Path
+
+import pytest
+
+from forensics.detect import detect
+from forensics.parse import Source, read, recognise
+from forensics.scan import totals
+from forensics.timeline import File
+
+
+def _looked_at(path: Path, *, brief: bool) -> tuple[int, list[object], list[object]]:
+    chosen = recognise(path)
+    events = list(read(Source(path, brief=brief), chosen))
+    file = File(path.name, chosen.name, chosen.agent).build(events)
+    findings = detect(file)
+    figures = [(session.id, session.end, totals(session, findings)) for session in file.sessions]
+    return (
+        sum(event.kind == "tool" for event in events),
+        list(findings),
+        [(name, end, {**{f: getattr(one, f) for f in one.__struct_fields__}, "rows": 0}) for name, end, one in figures],
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["incidents/atomic-1690/session.jsonl", "incidents/atomic-1684/counter-leak.jsonl"],
+    ids=["stalls", "length"],
+)
+def test_a_brief_reading_of_a_sample_tells_the_same(samples: Path, name: str) -> None:
+    whole, brief = _looked_at(samples / name, brief=False), _looked_at(samples / name, brief=True)
+    assert whole[0] > brief[0] == 0
+    assert whole[1:] == brief[1:]
+
+
+def test_a_tool_row_that_ends_the_file_or_a_branch_stays(tmp_path: Path) -> None:
+    rows = [
+        '{"type":"session","version":3,"id":"s","timestamp":"2026-07-01T10:00:00.000Z","cwd":"/w"}',
+        *(
+            f'{{"type":"message","id":"{name}","parentId":{parent},"timestamp":"2026-07-01T10:00:0{at}.000Z",'
+            f'"message":{{"role":"{role}","content":[],"toolName":"read"}}}}'
+            for at, (name, parent, role) in enumerate(
+                [
+                    ("a", "null", "user"),
+                    ("b", '"a"', "toolResult"),
+                    ("c", '"a"', "toolResult"),
+                    ("d", '"c"', "toolResult"),
+                ],
+                1,
+            )
+        ),
+    ]
+    path = tmp_path / "tree.jsonl"
+    path.write_text("\n".join(rows) + "\n")
+    tools = [event.line for event in read(Source(path, brief=True)) if event.kind == "tool"]
+    assert sorted(line for line in tools if line is not None) == [3, 5]
+
+
+def test_a_brief_reading_of_every_recorded_session_tells_the_same(corpus: Path) -> None:
+    paths = [
+        path for agent in ("pi", "atomic") for path in sorted(corpus.glob(f"recorded/{agent}-*/*/session/*.jsonl"))
+    ]
+    assert len(paths) > 40
+    for path in [*paths, *sorted(corpus.glob("real/pi-*.jsonl")), *sorted(corpus.glob("real/openclaw-*.jsonl"))]:
+        assert _looked_at(path, brief=False)[1:] == _looked_at(path, brief=True)[1:], path
