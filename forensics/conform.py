@@ -133,6 +133,8 @@ class _Run:
             yield from self.loop.compaction(config, boundary=boundary, early=point.early)
             if point.unasked:
                 yield from self._echoed(config)
+            if point.perhaps and config.due == "idle":
+                yield Reached(config, unseen=True)
         elif point.kind == "echo":
             yield from self._echoed(config)
         elif point.kind == "cut":
@@ -201,11 +203,10 @@ class _Run:
             self.configs = {after for one in configs for after in self._asked(one, point)}
             return
         told = {self.loop.tell(one, signal) for one in configs for signal in point.signals}
-        if point.unasked:
-            begun = [one for one in configs if one.due == "compaction"]
-            told = {self.loop.tell(one, signal) for one in begun for signal in point.signals} | (
-                set(configs) - set(begun)
-            )
+        if point.unasked or point.perhaps:
+            begun = {one for one in configs if one.due == "compaction"}
+            told = {self.loop.tell(one, signal) for one in begun for signal in point.signals}
+            told |= {self._aside(one, point) for one in set(configs) - begun}
         elif not point.signals:
             told = set(configs)
         for _ in range(point.repeat):
@@ -215,6 +216,12 @@ class _Run:
             self.decisions += 1
             self.pending = at
             self._promised(at, point)
+
+    def _aside(self, config: Config, point: Point) -> Config:
+        """Give where the policy stands after a compaction that it did not ask for."""
+        if point.unasked:
+            return config
+        return Config(self.loop.tell(config, point.signals[0]).state)
 
     def _asked(self, config: Config, point: Point) -> Iterator[Config]:
         if point.kind == "asked" and config.due == "request" and not config.early:

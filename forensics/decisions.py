@@ -107,6 +107,8 @@ class Point(NamedTuple):
     early: bool | None = None
     """On `compacted`: it ran when the next prompt came, not after the last reply (`None`: not known)."""
     will_retry: bool | None = None
+    perhaps: bool = False
+    """On `compacted`: a person may have asked for it; the turn was over, and why it ran is not recorded."""
     unasked: bool = False
     """On `compacted`: it may be an echo; how many model calls it made is not recorded."""
     recorded: Recorded = "unknown"
@@ -147,6 +149,8 @@ class _Rows:
         self.session, self.seen, self.measures = session, seen, measures
         self.owner = {id(event): pair for pair in session.attempts for event in pair.events}
         self.marked = _marked(session.events)
+        self.last: Event | None = None
+        """The last reply since the last compaction or prompt."""
         self.context: int | None = None
         """Tokens at the last measured row since the last compaction."""
         self.added: int | None = 0
@@ -176,8 +180,12 @@ class _Rows:
                 cut = True
             if event.kind == "note" and (event.text or "").startswith(_NAMED):
                 renamed = True
-            elif event.kind in {"prompt", "reply"}:
+            elif event.kind in _TURNS:
                 renamed = False
+            if pair is not None and event is pair.last:
+                self.last, self.context, self.added = None, None, 0
+            elif event.kind in _TURNS:
+                self.last = event if event.kind == "reply" else None
 
     def _boundary(self, *, renamed: bool) -> bool | None:
         """Say whether a new process read this prompt: Atomic names the session when it starts."""
@@ -259,7 +267,7 @@ class _Rows:
             return self._next_check(at)
         if event.fault == "overflow":
             return Answer(True, "recorded")
-        if following is not None and following.trigger != "overflow":
+        if following is not None and following.trigger != "overflow" and not _perhaps_manual(event, following):
             return Answer(True, "recorded" if following.trigger == "threshold" else "inferred")
         if event.context is not None:
             answer = self.measures.over(event.context, least=stop == "tool")
@@ -268,7 +276,7 @@ class _Rows:
             answer = self.measures.over(self.context + (self.added or 0), least=least)
         else:
             answer = Answer()
-        if answer.yes is None and stop in {"done", "tool"} and self.seen.failures:
+        if answer.yes is None and stop in {"done", "tool"} and self.seen.failures and following is None:
             return Answer(False, "inferred")
         return answer
 
@@ -285,7 +293,6 @@ class _Rows:
 
     def _compacted(self, pair: Attempt, later: list[Event]) -> Point:
         event = pair.last
-        self.context, self.added = None, 0
         if pair.trigger == "manual":
             return Point("manual", event, (Signal("compacted", outcome="summary"),), start=pair.start)
         unasked = False
@@ -293,6 +300,7 @@ class _Rows:
             if pair.end.requests == 0:
                 return Point("echo", event, decides=True, start=pair.start)
             unasked = pair.end.requests is None
+        perhaps = _perhaps_manual(self.last, pair)
         outcomes = _outcomes(pair)
         fits: tuple[Fits, ...] = ("unknown",)
         if outcomes == ("summary",):
@@ -308,12 +316,25 @@ class _Rows:
         basis: Basis = "recorded" if len(outcomes) == 1 else "unknown"
         retry = pair.end.will_retry if pair.end is not None else None
         return Point(
-            "compacted", event, signals, decides=True, basis=basis, start=pair.start, will_retry=retry, unasked=unasked
+            "compacted",
+            event,
+            signals,
+            decides=True,
+            basis=basis,
+            start=pair.start,
+            will_retry=retry,
+            unasked=unasked,
+            perhaps=perhaps,
         )
 
 
 def _ends(event: Event) -> bool:
     return (event.text or "").startswith("recovery ended:") or gives_up(event.text)
+
+
+def _perhaps_manual(last: Event | None, pair: Attempt) -> bool:
+    """Say whether a person may have asked for it: the turn was over, and the file does not say why it ran."""
+    return pair.trigger == "unknown" and (last is None or last.stop == "done")
 
 
 def _marked(events: Iterable[Event]) -> bool:

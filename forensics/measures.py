@@ -143,7 +143,8 @@ def _neighbours(session: Session) -> tuple[int | None, int | None]:
     for event in session.events:
         if event.kind in {"compact", "compacted"}:
             size = _measured(last)
-            if size is not None and event.trigger in {"threshold", None} and event.outcome != "skipped":
+            asked = event.trigger is None and last is not None and last.stop == "done"  # by a person, perhaps
+            if size is not None and event.trigger in {"threshold", None} and event.outcome != "skipped" and not asked:
                 over.append(max(size, event.before or 0))  # a tool's result can lie between the two
             last = None
         elif event.kind in {"reply", "prompt"}:

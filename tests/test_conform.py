@@ -235,3 +235,31 @@ def test_the_counter_leak_is_the_logic_of_1684_alone(samples: Path) -> None:
     assert judged(made, "atomic-1684", seen, Given(cap=272_000)) == (5, 0, 0)
     found = conform(listed, find("atomic-before"), seen)
     assert departs(found, listed) == (14, "went on", ("stop",))
+
+
+def test_a_compaction_after_a_finished_turn_may_be_a_persons_where_the_file_does_not_say_why_it_ran() -> None:
+    """Recorded in `i_user_abort_rpc` of pi 1.6: 9,926 tokens of 16,000, and a person's /compact."""
+    made = session(prompt(), reply("done", 900), compacted(), prompt(), reply("done"))
+    found = points(made, HIDDEN)
+    assert [(one.kind, one.perhaps, len(one.signals)) for one in found[1:3]] == [
+        ("reply", False, 2),
+        ("compacted", True, 1),
+    ]
+    assert judged(made, "pi", HIDDEN) == (1, 0, 0)
+
+
+def test_a_compaction_after_a_failure_is_the_agents_own() -> None:
+    made = session(prompt(), failed("output-budget"), compacted(), prompt(), reply("done"))
+    found = points(made, HIDDEN)
+    assert [(one.perhaps, one.basis) for one in found if one.decides] == [(False, "inferred"), (False, "recorded")]
+
+
+def test_a_compaction_written_right_before_a_prompt_waited_for_it() -> None:
+    def at(ts: int) -> list[bool | None]:
+        rows = [prompt(), failed("overflow"), compacted(), prompt(), reply("done")]
+        for row, when in zip(rows, (0, 1000, 5000, ts, ts + 10), strict=True):
+            row.ts = when
+        return [one.early for one in points(session(*rows), HIDDEN) if one.kind == "compacted"]
+
+    assert at(5_003) == [True]
+    assert at(5_800) == [False]
