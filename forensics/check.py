@@ -1,82 +1,23 @@
-"""Hold what was found against what is accepted: suppressions, a baseline, locks, and what else there is to say."""
+"""Hold recordings against the locks beside them, against mutations of themselves, and against policies."""
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from forensics import baseline, ignores, lock, mutate
-from forensics.baseline import Baseline, Seen
-from forensics.detect import Finding
-from forensics.ignores import Ignore
+from forensics import expect, lock, mutate
+from forensics.conformity import Agreement, agreements
 from forensics.inputs import LOCK, Found
+from forensics.marks import Key, Known
 from forensics.remark import Change, Remark
-from forensics.scan import Options, SessionTotals, Skipped, look
-from forensics.shape import Key, Places, Shape, expanded, key, shape_and_places
-from forensics.summary import Mark, Marked
+from forensics.scan import Options, Skipped, look
+from forensics.shape import Places, Shape, expanded, shape_and_places
 
 _CLOSED = 4_102_444_800_000
 """The year 2100: every recording has long ended."""
-
-
-class Rules(msgspec.Struct, kw_only=True, frozen=True):
-    """What findings are held against. `now` is UTC milliseconds; `accept` the command that takes them as they are."""
-
-    now: int
-    detectors: tuple[str, ...]
-    suppressions: tuple[Ignore, ...] = ()
-    baseline: Baseline | None = None
-    accept: str = ""
-    """Empty where nobody asked for a baseline."""
-
-
-Judge = Callable[[list[SessionTotals]], Sequence[Remark]]
-"""Says what there is to say about the sessions."""
-
-
-Known = frozenset[tuple[str, Key]]
-"""Findings that locks hold, by file, id and lines."""
-
-
-def marker(rules: Rules, judge: Judge | None = None, known: Known = frozenset()) -> Mark:
-    """Give what `summarise` marks the findings with: suppressions first, then the baseline, then what locks hold."""
-
-    def mark(findings: list[Finding], sessions: list[SessionTotals]) -> Marked:
-        left = ignores.suppress(findings, rules.suppressions, rules.now)
-        remarks = [*left.remarks, *(judge(sessions) if judge else ())]
-        kept = left.findings
-        if rules.baseline is not None:
-            seen = Seen(rules.detectors, {one.session for one in sessions})
-            found = baseline.mark(kept, _without(rules.baseline, left), seen, rules.now, rules.accept)
-            kept = found.findings
-            remarks += found.remarks
-        kept = [_held(one) if one.state == "new" and (one.file, key(one)) in known else one for one in kept]
-        return Marked(kept, left.suppressed, [*remarks, *_new(kept, rules)])
-
-    return mark
-
-
-def _held(one: Finding) -> Finding:
-    return msgspec.structs.replace(one, state="baselined", reason="the lock of the recording holds it")
-
-
-def _new(findings: list[Finding], rules: Rules) -> list[Remark]:
-    """Say how many findings nothing accepts, and how to accept them."""
-    new = sum(one.state == "new" for one in findings)
-    if not new or not rules.accept:
-        return []
-    where = "not in the baseline" if rules.baseline else "not in a baseline, for there is none"
-    message = f"{where}: {new:,} finding{'' if new == 1 else 's'}"
-    return [Remark(topic="baseline", change="new", fails=False, name="new", message=message, accept=rules.accept)]
-
-
-def _without(accepted: Baseline, left: Marked) -> Baseline:
-    """Leave out the entries whose findings are suppressed: they are still there, so nothing is to be told of them."""
-    used = baseline.pair(left.suppressed, accepted.entries)
-    return msgspec.structs.replace(accepted, entries=[*used.unused]) if left.suppressed else accepted
 
 
 def closed(options: Options) -> Options:
@@ -87,7 +28,7 @@ def closed(options: Options) -> Options:
 def structure(found: Found, options: Options) -> tuple[Shape, list[Places]] | None:
     """Give the structure of a recording and the places of its findings; `None` where it is not read."""
     result, file = look(found.path, found.name, closed(options))
-    return None if file is None else shape_and_places(result, file)
+    return None if file is None else shape_and_places(result, file, options.cap)
 
 
 class Locked(NamedTuple):
@@ -156,9 +97,23 @@ def tested(files: Iterable[Found], options: Options) -> Iterator[Remark]:
         noticed = len(trial.outcomes) - len(missed)
         kinds = ", ".join(f"{name} {tried} of {trial.places[name]}" for name, tried in sorted(trial.tried.items()))
         message = f"{noticed:,} of {len(trial.outcomes):,} noticed (tried at: {kinds or 'nothing to mutate'})"
-        yield _mutation(one.name, "held", "mutations", message)
+        yield _mutation(one.name, "held", "trial", message)
 
 
 def _mutation(file: str, change: Change, name: str, message: str) -> Remark:
     fails = change != "held"
     return Remark(topic="mutation", change=change, fails=fails, name=name, message=message, file=file)
+
+
+def agree(files: Iterable[Found], options: Options) -> expect.Agree:
+    """Give what follows a policy through one of these files, for expectations."""
+    known = {one.name: one for one in files}
+
+    def follow(name: str, policy: str) -> Mapping[str, Agreement] | None:
+        one = known[name]
+        result, file = look(one.path, one.name, closed(options))
+        if file is None or result.input is None:
+            return None
+        return {session.id: found for session, found in agreements(file, result.input, policy, options.cap)}
+
+    return follow

@@ -205,12 +205,14 @@ def _at(one: _Place) -> str:
 
 
 def _policies(name: str, was: list[str] | None, now: list[str] | None) -> Iterator[Difference]:
+    """Tell of policies lost: worse, unless others came in their place, for another version of the agent does that."""
     if was is None or was == now:
         return
     if now is None:
         yield Difference("unjudged", name, f"{', '.join(was) or 'no policy'} -> unknown")
         return
-    if lost := sorted(set(was) - set(now)):
-        yield Difference("worse", name, f"no longer {', '.join(lost)}")
-    if won := sorted(set(now) - set(was)):
-        yield Difference("better", name, f"now also {', '.join(won)}")
+    won, lost = sorted(set(now) - set(was)), sorted(set(was) - set(now))
+    if lost:
+        yield Difference("gone" if won else "worse", name, f"no longer {', '.join(lost)}")
+    if won:
+        yield Difference("better", name, f"now {', '.join(won)}")

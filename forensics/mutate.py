@@ -119,7 +119,7 @@ def _held(path: Path, name: str, options: Options, lock: Shape, rows: list[Event
     result, file = look(path, name, options, swap)
     if file is None:
         return [Difference("changed", "recording", "cannot be read")]
-    return compare(lock, shape_of(result, file))
+    return compare(lock, shape_of(result, file, options.cap))
 
 
 def _with(rows: list[Event], at: int, *new: Event) -> list[Event]:

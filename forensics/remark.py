@@ -1,5 +1,6 @@
 """What a check has to say beyond the findings: a baseline's entries, suppressions, locks, expectations."""
 
+from collections import Counter
 from typing import Literal
 
 import msgspec
@@ -39,7 +40,8 @@ class Remark(msgspec.Struct, kw_only=True, frozen=True):
 
 def failing(remarks: list[Remark]) -> list[str]:
     """Count the remarks that fail in words, by topic: `2 expectations do not hold`."""
-    counts: dict[Topic, int] = {}
-    for one in remarks:
-        counts[one.topic] = counts.get(one.topic, 0) + one.fails
-    return [f"{n:,} {_WORDS[topic][n > 1]}" for topic, n in sorted(counts.items()) if n]
+    dark = sum(one.fails and one.topic == "expectation" and one.change == "unjudged" for one in remarks)
+    counts: Counter[Topic] = Counter(one.topic for one in remarks if one.fails)
+    counts["expectation"] -= dark
+    words = [f"{n:,} {_WORDS[topic][n > 1]}" for topic, n in sorted(counts.items()) if n]
+    return [*words, f"{dark:,} expectation{'' if dark == 1 else 's'} cannot be judged"] if dark else words

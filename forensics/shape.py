@@ -8,8 +8,10 @@ from itertools import groupby, pairwise
 import msgspec
 
 from forensics.attempts import Attempt
+from forensics.conformity import consistent
 from forensics.detect import Finding
 from forensics.events import Event
+from forensics.marks import Key, key
 from forensics.scan import Result, SessionTotals
 from forensics.timeline import File, Session
 
@@ -33,7 +35,7 @@ class SessionShape(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unkn
     findings: list[str] = []
     """As `error compaction-loop at prompt 1, compaction 2`, sorted."""
     conforms_to: list[str] | None = None
-    """The policies that the session is consistent with, sorted; `None`: not judged."""
+    """The policies that the session is consistent with, sorted; `None`: no decision in it tells."""
 
 
 class Shape(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, rename="kebab"):
@@ -48,19 +50,16 @@ class Shape(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fie
     session: list[SessionShape] = []
 
 
-Key = tuple[str, tuple[int, ...]]
-"""What tells a finding from the others of its file: its id and lines."""
-
 Places = list[tuple[Key, str]]
 """Findings, with where they are in the words of a shape."""
 
 
-def shape_of(result: Result, file: File) -> Shape:
-    """Give the structure of a file that was scanned with all detectors."""
-    return shape_and_places(result, file)[0]
+def shape_of(result: Result, file: File, cap: int | None = None) -> Shape:
+    """Give the structure of a file that was scanned with all detectors; `cap` is the user's own context window."""
+    return shape_and_places(result, file, cap)[0]
 
 
-def shape_and_places(result: Result, file: File) -> tuple[Shape, list[Places]]:
+def shape_and_places(result: Result, file: File, cap: int | None = None) -> tuple[Shape, list[Places]]:
     """Give the structure of a file, and the places of its findings: those about no session, then by session."""
     input_ = result.input
     assert input_ is not None
@@ -72,17 +71,15 @@ def shape_and_places(result: Result, file: File) -> tuple[Shape, list[Places]]:
         malformed=len(input_.malformed),
         crashes=sum(one.kind == "exit" and one.code not in {0, None} for one in file.host),
         findings=_counted(words for _, words in loose),
-        session=[_session(one, totals[one.id], where) for one, where in zip(file.sessions, places, strict=True)],
+        session=[
+            _session(one, totals[one.id], where, consistent(one, input_, cap))
+            for one, where in zip(file.sessions, places, strict=True)
+        ],
     )
     return shape, [loose, *places]
 
 
-def key(one: Finding) -> Key:
-    """Tell a finding from the others of its file."""
-    return one.id, tuple(one.lines)
-
-
-def _session(session: Session, totals: SessionTotals, places: Places) -> SessionShape:
+def _session(session: Session, totals: SessionTotals, places: Places, policies: list[str] | None) -> SessionShape:
     tries = _tries(session)
     continues = totals.manual_continues
     return SessionShape(
@@ -93,6 +90,7 @@ def _session(session: Session, totals: SessionTotals, places: Places) -> Session
         failures=_counted(_class(one) for one in session.events if _failed(one)),
         peak_ratio=bound(totals.peak_ratio),
         findings=_counted(words for _, words in places),
+        conforms_to=policies,
     )
 
 

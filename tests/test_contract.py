@@ -18,12 +18,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "timeline": {"attempts", "events", "usage"},
     "attempts": {"events"},
     "failures": {"events", "timeline"},
+    "rates": set(),
     "source": {"tolerant"},
     "writing": {"source", "tolerant"},
     "parse": {"events", "source", "tolerant", "writing", "parsers"},
     "detect": {"events", "timeline", "detectors"},
     "parsers/*": {"events", "faults", "parse", "tolerant"},
-    "detectors/*": {"events", "faults", "timeline", "usage", "attempts", "failures", "detect"},
+    "detectors/*": {"events", "faults", "timeline", "usage", "attempts", "failures", "detect", "rates"},
     "policies/*": {"replay"},
 }
 

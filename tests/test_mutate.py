@@ -64,7 +64,7 @@ def test_what_a_lock_does_not_notice_fails_and_is_named(
     lock.write_text(text, encoding="utf-8")
     assert run(["check", path.name, "--mutate"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "mutation mutations, held: 63 of 63 noticed (tried at: add-continue 4 of 4" in told
+    assert "mutation trial, held: 63 of 63 noticed (tried at: add-continue 4 of 4" in told
     blank = Mutation("do-nothing", True, lambda rows, at: list(rows) if at == 3 else None)
     monkeypatch.setattr("forensics.mutate.MUTATIONS", (*MUTATIONS, blank))
     assert run(["check", path.name, "--mutate"]) == 1

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from forensics import baseline
-from forensics.check import Judge, Known, Rules, marker
 from forensics.cli._scanning import Gathered, Output
 from forensics.config import Settings
 from forensics.detect import detectors
 from forensics.ignores import rules_of
+from forensics.marks import Judge, Known, Rules, marker
 from forensics.scan import Options
 from forensics.summary import Mark, Report, Terms, summarise
 

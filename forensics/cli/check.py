@@ -1,11 +1,15 @@
 """The command for continuous integration: fail when recovery got worse."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from forensics.cli import _common, _options
 from forensics.cli._common import Color, Paths, Quiet, Strict, Verbose
+
+if TYPE_CHECKING:
+    from forensics.remark import Remark
+    from forensics.scan import SessionTotals
 
 
 def check(  # noqa: PLR0917  (the options of the command)
@@ -35,7 +39,8 @@ def check(  # noqa: PLR0917  (the options of the command)
 
     Fails on findings at or above --fail-on (default: error) that neither the baseline (.forensics-baseline.json of
     the present folder, or --baseline) nor a suppression accepts; on measures that got worse; on recordings that
-    depart from the lock beside them (forensics lock), unless for the better.
+    depart from the lock beside them (forensics lock), unless for the better; on expectations of the configuration
+    ([tool.forensics.expect]) that do not hold or cannot be judged.
 
     Exit codes: 0 nothing got worse, 1 something did, 2 wrong usage or internal error, 3 nothing was recognised,
     4 incomplete and --strict, 130 interrupted.
@@ -48,18 +53,26 @@ def check(  # noqa: PLR0917  (the options of the command)
         },
         set_,
     )  # fmt: skip
-    from forensics.check import locked, orphans, tested  # noqa: PLC0415  (not needed for --help)
-    from forensics.cli import _scanning  # noqa: PLC0415  (not needed for --help)
+    from forensics import expect  # noqa: PLC0415  (not needed for --help)
+    from forensics.check import agree, locked, orphans, tested  # noqa: PLC0415
+    from forensics.cli import _scanning  # noqa: PLC0415
     from forensics.cli._accepted import marks, own_files  # noqa: PLC0415
     from forensics.summary import summarise  # noqa: PLC0415
 
     outputs = _scanning.outputs_of(output or (), format_)
+    expected = expect.groups(*reversed(asked["expect"])) if "expect" in asked else []
     found = _scanning.gather(paths, asked, own_files(asked, outputs))
     locks = locked(found.files, found.options)
     remarks = [*locks.remarks, *orphans(found.skipped)]
     if mutate:
         remarks += tested(found.files, found.options)
-    mark = marks(asked, found.options, paths, check=True, judge=lambda _: remarks, known=locks.known)
+    parsers = {one.input.path: one.input.parser for one in found.results if one.input}
+
+    def judge(sessions: "list[SessionTotals]") -> "list[Remark]":
+        follow = agree(found.files, found.options)
+        return [*remarks, *expect.judge(expected, sessions, parsers, follow)]
+
+    mark = marks(asked, found.options, paths, check=True, judge=judge, known=locks.known)
     report = summarise(found.results, found.skipped, _scanning.terms_of(asked), found.options.detectors or (), mark)
     _scanning.publish(report, asked, outputs)
     _common.finish(report.summary.result.exit_code)

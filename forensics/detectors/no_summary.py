@@ -6,8 +6,9 @@ from typing import NamedTuple
 from forensics.attempts import TRIES, Attempt
 from forensics.detect import Claim, Confidence, Measure, Severity, detector
 from forensics.detectors._cut import suspects
-from forensics.detectors._rates import densest, wilson
+from forensics.detectors._rates import densest
 from forensics.detectors._units import Unit, shortened, units
+from forensics.rates import wilson
 from forensics.timeline import File
 
 _MINUTE = 60_000
