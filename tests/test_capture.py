@@ -198,7 +198,7 @@ def test_the_command_says_what_it_kept_and_never_writes_over_a_file(tmp_path: Pa
     from forensics.cli import app  # noqa: PLC0415
 
     asked = ["capture", str(path), "--finding", finding.id[:8], "-o", str(out)]
-    told = CliRunner().invoke(app, asked)
+    told = CliRunner().invoke(app(), asked)
     assert told.exit_code == 0, told.output
     assert "kept     4 of 7 records, in order; none of them can be left out" in told.stdout
     assert "figures  all as in the source" in told.stdout

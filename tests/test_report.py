@@ -180,7 +180,7 @@ def test_five_megabytes_become_a_report_within_five_seconds(tmp_path: Path) -> N
     write_log(path, 52_000, peak_at=100, pad="x" * 200)
     assert path.stat().st_size > 5_000_000
     began = time.perf_counter()
-    result = CliRunner().invoke(app, ["report", str(path), "-o", str(target), "-q"])
+    result = CliRunner().invoke(app(), ["report", str(path), "-o", str(target), "-q"])
     assert result.exit_code == 0, result.output
     assert time.perf_counter() - began < 5
     assert target.stat().st_size > 10_000
@@ -265,6 +265,6 @@ def test_a_wrong_output_is_told(
 
 
 def test_markdown_goes_to_the_screen_when_no_file_is_named(samples: Path) -> None:
-    result = CliRunner().invoke(app, ["report", str(samples / "parsers" / "plain.jsonl")])
+    result = CliRunner().invoke(app(), ["report", str(samples / "parsers" / "plain.jsonl")])
     assert result.exit_code == 0
     assert result.stdout.startswith("# Incident report: ")

@@ -1,54 +1,63 @@
 """The command line: the only place that prints or exits."""
 
+import importlib
 import sys
-import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 import forensics
-from forensics.cli import _common, baseline
+from forensics.cli import _common
 from forensics.cli._help import Command, Group, page
-from forensics.cli.capture import capture
-from forensics.cli.check import check
-from forensics.cli.discover import discover
-from forensics.cli.doctor import doctor
-from forensics.cli.explain import explain
-from forensics.cli.list_ import list_
-from forensics.cli.lock import lock
-from forensics.cli.prove import prove
-from forensics.cli.read import read
-from forensics.cli.report import report
-from forensics.cli.scan import scan
-from forensics.cli.schema import schema
-from forensics.cli.timeline import timeline
 from forensics.config import UsageError
 
 INTERRUPTED = 130
+COMMANDS: dict[str, str] = {
+    "scan": "scan",
+    "check": "check",
+    "baseline": "app",
+    "lock": "lock",
+    "report": "report",
+    "timeline": "timeline",
+    "capture": "capture",
+    "read": "read",
+    "prove": "prove",
+    "list": "list_",
+    "explain": "explain",
+    "discover": "discover",
+    "doctor": "doctor",
+    "schema": "schema",
+}
+"""Each command in the order of the help page, and its function in the module of that name (`app`: a group)."""
 
-app = typer.Typer(
-    name="forensics",
-    help="Offline forensics of coding agents' recovery: what went wrong in their own transcripts and logs.",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    cls=Group,
-)
-app.command("scan", cls=Command)(scan)
-app.command("check", cls=Command)(check)
-app.add_typer(baseline.app, name="baseline")
-app.command("lock", cls=Command)(lock)
-app.command("report", cls=Command)(report)
-app.command("timeline", cls=Command)(timeline)
-app.command("capture", cls=Command)(capture)
-app.command("read", cls=Command)(read)
-app.command("prove", cls=Command)(prove)
-app.command("list", cls=Command)(list_)
-app.command("explain", cls=Command)(explain)
-app.command("discover", cls=Command)(discover)
-app.command("doctor", cls=Command)(doctor)
-app.command("schema", cls=Command)(schema)
+
+def build(names: Iterable[str]) -> typer.Typer:
+    """Make the program with these commands; only their modules are imported."""
+    program = typer.Typer(
+        name="forensics",
+        help="Offline forensics of coding agents' recovery: what went wrong in their own transcripts and logs.",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        cls=Group,
+    )
+    program.callback()(_program)
+    for name in names:
+        found = COMMANDS[name]
+        module = importlib.import_module(f"forensics.cli.{name if found == 'app' else found}")
+        if found == "app":
+            program.add_typer(module.app, name=name)
+        else:
+            program.command(name, cls=Command)(getattr(module, found))
+    return program
+
+
+@cache
+def app() -> typer.Typer:
+    """Make the whole program."""
+    return build(COMMANDS)
 
 
 def _version(asked: bool) -> None:
@@ -57,7 +66,6 @@ def _version(asked: bool) -> None:
         _common.finish(0)
 
 
-@app.callback()
 def _program(
     _asked: Annotated[
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version.")
@@ -81,7 +89,8 @@ def main() -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command and give its exit code. Whatever goes wrong is told in one line on standard error."""
-    command = typer.main.get_command(app)
+    first = arguments[0] if arguments else ""
+    command = typer.main.get_command(build([first]) if first in COMMANDS else app())
     if not arguments:
         sys.stderr.write(help_pages()[""])
         return 2
@@ -109,13 +118,15 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
         return 2
     _common.complain(f"internal error: {type(error).__name__}: {str(error)[:200]}; {_common.REPORT_BUG}")
     if {"-v", "--verbose"} & set(arguments):
+        import traceback  # noqa: PLC0415  (only where something broke)
+
         traceback.print_exception(error)
     return 2
 
 
 def help_pages() -> dict[str, str]:
     """Render the help of each command (and of the program, under the empty name), the same on every machine."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app())
     pages = {"": page(command, "forensics") + "\n"}
     for name, one in command.commands.items():
         pages[name] = page(one, f"forensics {name}") + "\n"
