@@ -133,12 +133,12 @@ SECRETS: tuple[Rule, ...] = (
     _rule(
         "key", r"[?&][\w.\-]*(?:key|token|sig|secret|auth|code|password|credential)[\w.\-]*=(?P<it>[^&\s\"'<>]+)", "="
     ),
-    _rule("key", r"\b(?:set-)?cookie[\"']?\s*[:=]\s*[\"']?(?P<it>(?!key-\d)[^\r\n\"']{4,})", "cookie"),
+    _rule("key", r"\b(?:set-)?cookie[\"']?\s*[:=]\s*[\"']?(?P<it>(?!key-\d)[^\s\"'][^\r\n\"']{3,})", "cookie"),
     _rule(
         "key",
         rf"""(?:{_KEY_WORDS}|secrets?|token|passw(?:or)?d|passphrase|pwd|credentials?|authorization
             |signature|(?<![a-z])sig)["']?\s*(?:=>|[:=])\s*["']?(?:(?:bearer|basic|token|digest|negotiate)\s+)?
-            (?P<it>(?!key-\d)[^\s"'&,;<>(){{}}\[\]][^\s"'&,;<>]{{4,}})""",
+            (?P<it>(?!key-\d|(?:bearer|basic|token|digest|negotiate)\s)[^\s"'&,;<>(){{}}\[\]][^\s"'&,;<>]{{4,}})""",
         _labels(
             "key secret secrets token password passwd passphrase pwd credential credentials authorization sig"
             " signature id"
@@ -147,7 +147,7 @@ SECRETS: tuple[Rule, ...] = (
     ),
     _rule(
         "key",
-        r"(?<![\w-])--?(?:password|passwd|pass|token|api-?key|secret|auth)(?:\s+|=)(?P<it>[^\s\"'-][^\s\"']{3,})",
+        r"(?:--|(?<![\w-])-)(?:password|passwd|pass|token|api-?key|secret|auth)(?:\s+|=)(?P<it>[^\s\"'-][^\s\"']{3,})",
         "-pass --token -api --secret --auth -token -secret -auth",
     ),
     _rule("credentials", r"(?<![\w-])(?:-u|--user)\s+(?P<it>[^\s:\"']+:[^\s\"']+)", "-u --user"),
@@ -159,9 +159,8 @@ SECRETS: tuple[Rule, ...] = (
 DETAILS: tuple[Rule, ...] = (
     _rule(
         "email",
-        r"[\w.%+\-]+@[A-Za-z0-9](?:[A-Za-z0-9\-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9\-]+)*\.[A-Za-z]{2,}",
+        r"(?<![\w.%+\-])(?!(?:credentials|user|key)-\d+@)[\w.%+\-]+@[A-Za-z0-9](?:[A-Za-z0-9\-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9\-]+)*\.[A-Za-z]{2,}",
         "@",
-        lambda text: not re.match(r"(?:credentials|user|key)-\d+@", text),
     ),
     _rule("host", r"\b(?:ssh|scp|sftp|rsync|mosh)\s[^\r\n]*?[\w.\-]+@(?P<it>[A-Za-z0-9][\w.\-]*)", "@"),
     _rule("host", r"\b[\w.\-]+@(?P<it>[A-Za-z0-9][\w\-]*)(?=:[~/.]|\s*[$%]\s|\s\#\s)", "@"),
@@ -192,7 +191,7 @@ DETAILS: tuple[Rule, ...] = (
     ),
     _rule(
         "mac",
-        r"(?<![\w:-])(?P<it>[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5})(?![\w:-])",
+        r"(?<![\w:])(?P<it>[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5})(?![\w:-])",
         "re:[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-]",
     ),
     _rule("card", r"(?<![\w.])(?P<it>(?:\d[\ -]?){12,18}\d)(?![\w.])", r"re:\d[\d -]{11}\d", _luhn),
@@ -234,8 +233,25 @@ USERS: tuple[Rule, ...] = (
 )
 """Names of users, by the places they stand in; what is found here is replaced wherever else it stands alone."""
 
+CUT = _rule(
+    "key",
+    r"""\b(?:sk-|[sprk]k_(?:live|test)_|gh[opsur]_|github_pat_|gl(?:pat|rt|dt)-|xox[abeprs]-|xapp-|AKIA|ASIA|AIza|ya29\.
+        |GOCSPX-|eyJ|hf_|npm_|pypi-|SG\.|whsec_|gsk_|xai-|dop_v1_|dckr_pat_|AGE-SECRET)[\w\-.=]*(?=["'…]|\.\.\.|\Z)
+        |[\w.%+\-]+@[\w\-.]*(?=…|\.\.\.)|\b[A-Z]{2}\d{2}(?:\ [A-Z0-9]{4}){2,7}""",
+    "sk- k_live_ k_test_ ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ glpat- glrt- gldt- xox xapp- akia asia aiza ya29. gocspx-"
+    " eyj hf_ npm_ pypi- sg. whsec_ gsk_ xai- dop_v1_ dckr_pat_ age-secret @ 0 1 2 3 4 5 6 7 8 9",
+    flags=0,
+)
+"""The beginning of a key or an address at the end of a text that was cut there."""
+
 RANDOM = _rule("key", r"(?<![\w/+.-])(?P<it>[A-Za-z0-9+_\-]{40,}={0,2})(?![\w/+-])", r"re:[\w+\-]{40}", _random, 0)
 """What looks drawn by lot and is too long for an id."""
+
+HOMES = re.compile(
+    rb"(?<![A-Za-z0-9_.\-])(?:[A-Za-z]:)?(?:[\\/]+|%2F|%5C)(?:home|Users)(?:[\\/]+|%2F|%5C)([A-Za-z0-9._\-\x80-\xff]{3,40})"
+    rb"|-(?:home|Users)-([A-Za-z0-9_.]{3,40})(?=-)"
+)
+"""Home directories in the bytes of a file."""
 
 ORDINARY = frozenset(
     """admin administrator root user users guest public shared default home work test tests tester demo dev develop

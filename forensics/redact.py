@@ -8,7 +8,7 @@ import socket
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -17,7 +17,7 @@ from forensics import detect, events, scan, summary
 from forensics.events import fields
 from forensics.inputs import Found
 from forensics.parse import NotRecognised, Source, Unreadable, read
-from forensics.personal import DETAILS, ORDINARY, RANDOM, SECRETS, USERS, Rule
+from forensics.personal import CUT, DETAILS, HOMES, ORDINARY, RANDOM, SECRETS, USERS, Rule
 from forensics.summary import Coverage, Report
 from forensics.timeline import File
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _ROOT_HOME = re.compile(r"(?<![\w./])/root(?=/|\b)")
 _NAME = re.compile(r"(?:key|credentials|email|user|host|ip|mac|card|account|number|phone)-\d+\Z")
-_RULES = (*SECRETS, *USERS, *DETAILS, RANDOM)
+_RULES = (*SECRETS, *USERS, *DETAILS, RANDOM, CUT)
+_BLOCK = 1 << 20
+_LONGEST = 80
 _SHORTEST = 3
 """Characters of a user's name from which it is replaced where it stands alone."""
 
@@ -60,6 +62,15 @@ class Redactor:
                 if name.lower() in lower:
                     self._remember(kind, name)
 
+    def learn_file(self, path: Path) -> None:
+        """Look for names of users in the home directories that a file speaks of; one that cannot be read has none."""
+        with contextlib.suppress(OSError), path.open("rb") as stream:
+            rest = b""
+            while block := stream.read(_BLOCK):
+                for found in HOMES.finditer(rest + block):
+                    self._remember("user", (found[1] or found[2]).decode(errors="replace"))
+                rest = block[-_LONGEST:]
+
     def _remember(self, kind: str, name: str) -> None:
         word = name.lower()
         if word in self._alone or len(word) < _SHORTEST or word in _ordinary() or _is_name(word):
@@ -82,18 +93,24 @@ class Redactor:
         lower = text.lower()
         for rule in _RULES:
             if rule.may_be_in(text, lower):
-                text = rule.pattern.sub(lambda found, rule=rule: self._put(rule, found), text)  # type: ignore[misc]
+                text = self._without(rule, text)
         if self._known is not None:
             text = self._known.sub(lambda found: self._alone[found[0].lower()], text)
         return _ROOT_HOME.sub("~", text)
 
-    def _put(self, rule: Rule, found: re.Match[str]) -> str:
+    def _without(self, rule: Rule, text: str) -> str:
+        """Replace what a rule finds; what does not fit may hold something that does, one character further on."""
         group = "it" if "it" in rule.pattern.groupindex else 0
-        secret = found[group]
-        if not rule.fits(secret):
-            return found[0]
-        start, end = found.start(group) - found.start(), found.end(group) - found.start()
-        return found[0][:start] + self._name(rule.kind, secret) + found[0][end:]
+        parts: list[str] = []
+        done = at = 0
+        while found := rule.pattern.search(text, at):
+            if not rule.fits(found[group]):
+                at = found.start() + 1
+                continue
+            parts += [text[done : found.start(group)], self._name(rule.kind, found[group])]
+            done = found.end(group)
+            at = max(found.end(), found.start() + 1)
+        return "".join([*parts, text[done:]]) if parts else text
 
     def value(self, value: Any) -> Any:
         """Redact every string of a JSON value, the keys of its objects included."""
@@ -141,19 +158,22 @@ def _ordinary() -> frozenset[str]:
     return ORDINARY | own
 
 
-def _redactor(bases: Iterable[str]) -> Redactor:
-    """Give a redactor that knows who and where we are."""
+def _redactor(bases: Iterable[str], files: Iterable[Path]) -> Redactor:
+    """Give a redactor that knows who and where we are, and whose home directories the files speak of."""
     users: list[str] = []
     with contextlib.suppress(OSError, KeyError, ImportError):
         users.append(getpass.getuser())
     host = socket.gethostname().partition(".")[0]
-    return Redactor(bases, users, [host] if host else [])
+    redactor = Redactor(bases, users, [host] if host else [])
+    for one in files:
+        redactor.learn_file(one)
+    return redactor
 
 
 def redacted(report: Report, folder: str) -> Report:
     """Give the report as it may leave the machine. Paths become relative to `folder`, or to what they share."""
     content = msgspec.to_builtins(report)
-    redactor = _redactor(_bases(report.coverage, folder))
+    redactor = _redactor(_bases(report.coverage, folder), _files(report.coverage, folder))
     redactor.learn(content)
     return msgspec.convert(redactor.value(content), Report)
 
@@ -163,7 +183,7 @@ def redacted_incident(incident: "Incident", folder: str) -> "Incident":
     from forensics.incident.model import Incident  # noqa: PLC0415  (only reports need the model)
 
     content = msgspec.to_builtins(incident)
-    redactor = _redactor(_bases(incident.coverage, folder))
+    redactor = _redactor(_bases(incident.coverage, folder), _files(incident.coverage, folder))
     redactor.learn(content)
     clean = msgspec.convert(redactor.value(content), Incident)
     clean.redacted = True
@@ -178,7 +198,7 @@ class RowCleaner:
 
     def __init__(self, files: Sequence[Found], folder: str) -> None:
         paths = [one.name for one in files]
-        self._redactor = _redactor(_bases_of(paths, folder))
+        self._redactor = _redactor(_bases_of(paths, folder), [one.path for one in files])
         self._redactor.learn(paths)
         for one in files:
             with contextlib.suppress(NotRecognised, Unreadable, OSError):
@@ -197,7 +217,7 @@ class TextCleaner:
     """Makes what is told of one file's sessions fit to be shared."""
 
     def __init__(self, file: File, folder: str) -> None:
-        self._redactor = _redactor(_bases_of([file.name], folder))
+        self._redactor = _redactor(_bases_of([file.name], folder), [Path(folder, file.name)])
         self._redactor.learn(file.name)
         for rows in (file.host, *(session.events for session in file.sessions)):
             for event in rows:
@@ -212,6 +232,10 @@ _TEXTS = frozenset({"text", "digest"})
 """Columns that hold the transcript's words, or let somebody guess them."""
 _CLOSED = frozenset({"kind", "origin", "stop", "fault", "trigger", "outcome", "cap_source"})
 """Columns with a closed list of values."""
+
+
+def _files(coverage: Coverage, folder: str) -> list[Path]:
+    return [Path(folder, one.path) for one in coverage.inputs]
 
 
 def _bases(coverage: Coverage, folder: str) -> list[str]:

@@ -110,7 +110,7 @@ class _Screen:
             self.line(f"{drawn} context peak {session.peak:,}{cap} tokens", "blue")
 
     def rows(self, chosen: list[Event], session: Session | None) -> None:
-        width = max((len(_place(one)) for one in chosen), default=1)
+        width = max((len(self._place(one)) for one in chosen), default=1)
         before: Event | None = None
         day = ""
         for event in chosen:
@@ -123,6 +123,11 @@ class _Screen:
             self._row(event, width, time.strftime("%H:%M:%S") if time else "        ")
             before = event
 
+    def _place(self, event: Event) -> str:
+        if event.line is not None:
+            return f"{event.line}"
+        return plain(self._cleaned(event.record or "")).strip()[-12:]
+
     def _row(self, event: Event, width: int, time: str) -> None:
         kind = topic(event)
         sign = _ASCII.get(kind, ".") if self._ascii else _SIGNS[kind]
@@ -132,19 +137,13 @@ class _Screen:
             text += f": {first[:_FIRST_WORDS]}{'…' if len(first) > _FIRST_WORDS else ''}"
         elif event.text and event.kind == "budget" and self._clean is None:
             text += f" ({event.text[:_FIRST_WORDS]})"
-        head = f"{_place(event):>{width}}  {time} {sign} "
+        head = f"{self._place(event):>{width}}  {time} {sign} "
         room = max(self._console.width - len(head), 20)
         style = _COLORS.get(kind, "")
         lines = Text(plain(self._cleaned(text)), style=style).wrap(self._console, room)
         for at, line in enumerate(lines):
-            start = plain(self._cleaned(head)) if at == 0 else " " * len(head)
+            start = head if at == 0 else " " * len(head)
             self._console.print(Text(start, style="dim" if at else style) + line)
-
-
-def _place(event: Event) -> str:
-    if event.line is not None:
-        return f"{event.line}"
-    return (event.record or "")[-12:]
 
 
 def _between(before: Event | None, event: Event, session: Session | None) -> Iterator[str]:

@@ -9,9 +9,11 @@ from forensics.timeline import File
 from forensics.usage import Sample
 
 MOST_ROWS = 12
-_ERROR = 240
-_EXCERPT = 300
-_FIRST_WORDS = 40
+ERROR = 1200
+"""Characters of an error that are kept. What is shown is cut shorter, after secrets were removed: a secret that is
+cut in two is none that can be told any more."""
+_EXCERPT = 400
+_UNSURE = 40
 
 
 def rows_by_place(file: File, findings: Iterable[Finding]) -> dict[int | str, list[Event]]:
@@ -66,8 +68,15 @@ def _short(event: Event, *, quoted: bool, excerpts: bool) -> Row:
         record=event.record,
         ts=event.ts,
         words=words(event, quoted=quoted),
-        text=event.text[:_EXCERPT] if excerpts and event.text and event.kind != "session" else None,
+        text=_excerpt(event) if excerpts and event.text and event.kind != "session" else None,
     )
+
+
+def _excerpt(event: Event) -> str:
+    """Give the first words that are kept of a row's text; where it was cut, not the end, which may be half a secret."""
+    text = event.text or ""
+    cut = (event.size or 0) > len(text) or len(text) > _EXCERPT
+    return whole_words(text[: _EXCERPT - _UNSURE] if cut else text, _EXCERPT, cut=cut)
 
 
 def words(event: Event, *, quoted: bool = False) -> str:
@@ -76,7 +85,7 @@ def words(event: Event, *, quoted: bool = False) -> str:
     if event.cost:
         parts.append(f"${event.cost:,.2f}" if event.cost >= 0.01 else f"${event.cost:.4f}")
     text = ", ".join(part for part in parts if part)
-    return f"{text}: {_cut(event.error, _ERROR)}" if event.error else text
+    return f"{text}: {whole_words(event.error, ERROR)}" if event.error else text
 
 
 def _what(event: Event, *, quoted: bool) -> str:
@@ -124,8 +133,7 @@ def _prompt(event: Event, *, quoted: bool) -> str:
     if not (quoted and event.text and event.origin in {"human", "queued"}):
         return who
     first = " ".join(event.text.split()[:5])
-    short = _cut(first, _FIRST_WORDS)
-    return f"{who}: “{short}{'' if first == ' '.join(event.text.split()) else ' …'}”"
+    return f"{who}: “{first}{'' if first == ' '.join(event.text.split()) else ' …'}”"
 
 
 def _sizes(event: Event) -> Iterable[str]:
@@ -143,6 +151,9 @@ def _sizes(event: Event) -> Iterable[str]:
         yield f"the refused request had {event.estimate:,} tokens"
 
 
-def _cut(text: str, most: int) -> str:
+def whole_words(text: str, most: int, *, cut: bool = False) -> str:
+    """Give a text in one line, cut between words; `cut`: it is already, so its last word is left out."""
     line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    if len(line) > most:
+        line, cut = line[:most], True
+    return line.rpartition(" ")[0] + " …" if cut else line

@@ -7,13 +7,13 @@ from forensics.attempts import attempts
 from forensics.detect import Basis
 from forensics.events import Event
 from forensics.incident.cases import number
+from forensics.incident.evidence import ERROR, whole_words
 from forensics.incident.model import Case, Group, Impact
 from forensics.reports._words import count, duration, ranges
 from forensics.summary import Report
 from forensics.timeline import File
 
 MOST_ERRORS = 4
-_ERROR = 160
 _MINUTE = 60_000
 _RANK: tuple[Basis, ...] = ("observed", "derived", "inferred", "simulated")
 
@@ -35,7 +35,7 @@ class Errors:
             for event in session.events:
                 if event.error and event.kind in {"reply", "compacted"} and event.stop != "aborted":
                     kind = "Compaction" if event.kind == "compacted" else "Reply"
-                    self.rows[kind, " ".join(event.error.split())[:_ERROR]].append((file.name, event))
+                    self.rows[kind, whole_words(event.error, ERROR)].append((file.name, event))
 
 
 def impact(report: Report, groups: list[Group], errors: Errors) -> list[Impact]:

@@ -68,7 +68,8 @@ def _impact(incident: Incident) -> Iterator[str]:
         return
     yield "## Impact\n\n| metric | value | basis | evidence |\n| --- | --- | --- | --- |\n"
     for row in incident.impact:
-        yield f"| {markdown(row.metric)} | {markdown(row.value)} | {row.basis} | {_evidence(row)} |\n"
+        metric = markdown(_page.shorten(row.metric, _page.MOST_METRIC))
+        yield f"| {metric} | {markdown(row.value)} | {row.basis} | {_evidence(row)} |\n"
     yield "\n"
 
 
@@ -124,7 +125,7 @@ def _case(case: Case, *, rows: bool) -> str:
     ]
     figures = markdown("; ".join(measures(one)))
     lines += [f"  {figures}"] if figures else []
-    lines += [f"  Trigger: {markdown(case.trigger)}"] if case.trigger else []
+    lines += [f"  Trigger: {markdown(_page.shorten(case.trigger, _page.MOST_WORDS))}"] if case.trigger else []
     lines += [f"  {markdown(' '.join(case.sustained))}"] if case.sustained else []
     text = "  \n".join(lines) + "\n"
     if rows and case.evidence:
@@ -138,9 +139,10 @@ def _rows(case: Case) -> Iterator[str]:
     yield f"  | {unit} | time (UTC) | what the record says |\n  | --- | --- | --- |\n"
     for row in shown:
         place = str(row.line) if row.line is not None else row.record or ""
-        text = f" *{markdown(row.text)}*" if row.text else ""
+        text = f" *{markdown(_page.shorten(row.text, _page.MOST_TEXT))}*" if row.text else ""
         time = "" if row.ts is None else _page.exact(row.ts)
-        yield f"  | {markdown(place)} | {markdown(time)} | {markdown(row.words)}{text} |\n"
+        words = markdown(_page.shorten(row.words, _page.MOST_WORDS))
+        yield f"  | {markdown(place)} | {markdown(time)} | {words}{text} |\n"
     left = case.left_out + len(case.evidence) - len(shown)
     if left:
         yield f"\n  *{left:,} more rows of evidence*\n"

@@ -10,6 +10,9 @@ from forensics.scan import Input, SessionTotals
 from forensics.times import moment
 
 MOST_MARKS = 400
+MOST_WORDS = 320
+MOST_METRIC = 200
+MOST_TEXT = 280
 MOST_SESSIONS = 1000
 MOST_MALFORMED = 500
 Strings = dict[str, Any]
@@ -92,6 +95,11 @@ def _stretch(first: int, last: int, *, timed: bool) -> str:
     return f"row {first:,}" if first == last else f"rows {first:,} to {last:,}"
 
 
+def shorten(text: str, most: int) -> str:
+    """Cut a text that is long; only what has been redacted may be cut."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def index(incident: Incident) -> Iterator[Strings]:
     """Give every finding as a table row."""
     for group in incident.groups:
@@ -135,7 +143,7 @@ def case_strings(case: Case) -> Strings:
         "doubt": ", ".join(doubts),
         "also": ", ".join(one.also[:4]) + (f" and {len(one.also) - 4} more" if len(one.also) > 4 else ""),
         "facts": list(_facts(case)),
-        "trigger": case.trigger,
+        "trigger": case.trigger and shorten(case.trigger, MOST_WORDS),
         "sustained": " ".join(case.sustained),
         "unit": "Line" if by_line else "Record",
         "left_out": case.left_out,
@@ -143,8 +151,8 @@ def case_strings(case: Case) -> Strings:
             {
                 "place": (f"{row.line}" if row.line is not None else row.record or ""),
                 "when": "" if row.ts is None else exact(row.ts),
-                "words": row.words,
-                "text": row.text,
+                "words": shorten(row.words, MOST_WORDS),
+                "text": row.text and shorten(row.text, MOST_TEXT),
             }
             for row in case.evidence
         ],

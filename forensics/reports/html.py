@@ -88,7 +88,17 @@ def _strings(incident: Incident) -> dict[str, Any]:
         "when": _page.when(incident),
         "contents": _page.contents(incident),
         "paragraph": incident.paragraph,
-        "impact": incident.impact,
+        "impact": [
+            {
+                "metric": _page.shorten(one.metric, _page.MOST_METRIC),
+                "value": one.value,
+                "basis": one.basis,
+                "note": one.note,
+                "refs": one.refs,
+                "where": one.where,
+            }
+            for one in incident.impact
+        ],
         "figures": [_figure(one) for one in incident.tracks],
         "bars": [
             {

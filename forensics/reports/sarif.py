@@ -138,16 +138,16 @@ def uri(path: str) -> str:
 
 def _properties(one: Finding) -> dict[str, Any]:
     return {
-        "agent": one.agent,
-        "session": one.session,
+        "agent": plain(one.agent),
+        "session": None if one.session is None else plain(one.session),
         "confidence": one.confidence,
         "start": iso(one.start),
         "end": iso(one.end),
-        "records": one.records[:MOST_STEPS],
-        "measures": one.measures,
+        "records": [plain(record) for record in one.records[:MOST_STEPS]],
+        "measures": {name: plain(v) if isinstance(v, str) else v for name, v in one.measures.items()},
         "bases": one.bases,
         "intervals": one.intervals,
-        "also": one.also,
+        "also": [plain(path) for path in one.also],
     }
 
 
