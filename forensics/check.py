@@ -2,22 +2,48 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from forensics import expect, lock, mutate
+from forensics import expect, lock
 from forensics.conformity import Agreement, agreements
+from forensics.expect import Group
 from forensics.inputs import LOCK, Found
-from forensics.marks import Key, Known
+from forensics.marks import Key, Known, Rules, marker
+from forensics.mutate import trial
 from forensics.remark import Change, Remark
-from forensics.scan import Options, Skipped, look
+from forensics.scan import Options, Result, SessionTotals, Skipped, look
 from forensics.shape import Places, Shape, expanded, shape_and_places
+from forensics.summary import Report, Terms, summarise
 
 _CLOSED = 4_102_444_800_000
 """The year 2100: every recording has long ended."""
+
+
+def checked(
+    files: Sequence[Found],
+    results: Sequence[Result],
+    skipped: Sequence[Skipped],
+    options: Options,
+    *,
+    terms: Terms,
+    rules: Rules,
+    expected: Sequence[Group] = (),
+    mutate: bool = False,
+) -> Report:
+    """Put the results together and hold them against all that is known and asked. Raises `UsageError`."""
+    locks = locked(files, options)
+    remarks = [*locks.remarks, *orphans(skipped), *(tested(files, options) if mutate else ())]
+    parsers = {one.input.path: one.input.parser for one in results if one.input}
+
+    def judge(sessions: list[SessionTotals]) -> list[Remark]:
+        return [*remarks, *expect.judge(expected, sessions, parsers, agree(files, options))]
+
+    mark = marker(rules, judge, locks.known)
+    return summarise(results, skipped, terms, options.detectors or (), mark)
 
 
 def closed(options: Options) -> Options:
@@ -89,14 +115,14 @@ def tested(files: Iterable[Found], options: Options) -> Iterator[Remark]:
         place = lock.place(one.path)
         if not place.is_file():
             continue
-        trial = mutate.trial(one.path, one.name, closed(options), lock.load(place))
-        missed = [outcome for outcome in trial.outcomes if not outcome.noticed]
+        found = trial(one.path, one.name, closed(options), lock.load(place))
+        missed = [outcome for outcome in found.outcomes if not outcome.noticed]
         for outcome in missed:
             words = "the lock fails on nothing" if outcome.kind.harmful else "the lock says nothing"
             yield _mutation(one.name, "broken", str(outcome), words)
-        noticed = len(trial.outcomes) - len(missed)
-        kinds = ", ".join(f"{name} {tried} of {trial.places[name]}" for name, tried in sorted(trial.tried.items()))
-        message = f"{noticed:,} of {len(trial.outcomes):,} noticed (tried at: {kinds or 'nothing to mutate'})"
+        noticed = len(found.outcomes) - len(missed)
+        kinds = ", ".join(f"{name} {tried} of {found.places[name]}" for name, tried in sorted(found.tried.items()))
+        message = f"{noticed:,} of {len(found.outcomes):,} noticed (tried at: {kinds or 'nothing to mutate'})"
         yield _mutation(one.name, "held", "trial", message)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from forensics.config import UsageError, nearest
+from forensics.config import Settings, UsageError, nearest
 from forensics.conformity import Agreement
 from forensics.properties import PROPERTIES
 from forensics.prove import prove
@@ -50,6 +50,14 @@ class Group(NamedTuple):
 
 Agree = Callable[[str, str], Mapping[str, Agreement] | None]
 """Follows a policy through a file: (file, policy) to agreement by session; `None` for a file that cannot be read."""
+
+
+def of_settings(asked: Settings) -> list[Group]:
+    """Read the expectations of the settings. Raises `UsageError`."""
+    if "expect" not in asked:
+        return []
+    place, given = asked["expect"]
+    return groups(given, place)
 
 
 def groups(given: Any, place: str) -> list[Group]:

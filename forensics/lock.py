@@ -95,7 +95,7 @@ def compare(lock: Shape, now: Shape) -> list[Difference]:
 
 
 def _session(where: str, lock: SessionShape, now: SessionShape) -> Iterator[Difference]:
-    if lock.prompts != now.prompts:
+    if lock.prompts is not None and lock.prompts != now.prompts:
         yield Difference("changed", f"{where}prompts", f"{_known(lock.prompts)} -> {_known(now.prompts)}")
     yield from _count(f"{where}manual continues", lock.manual_continues, now.manual_continues)
     yield from _compactions(where, expanded(lock.compactions), expanded(now.compactions))
@@ -114,10 +114,10 @@ def _known(value: float | None) -> str:
 
 
 def _count(name: str, was: float | None, now: float | None) -> Iterator[Difference]:
-    """More is worse, less is better; a figure that is not known any more cannot be judged."""
-    if was == now:
+    """More is worse, less is better. What the lock does not say is not held; what is not known now is not judged."""
+    if was is None or was == now:
         return
-    change: Change = "changed" if was is None else "unjudged" if now is None else "worse" if now > was else "better"
+    change: Change = "unjudged" if now is None else "worse" if now > was else "better"
     yield Difference(change, name, f"{_known(was)} -> {_known(now)}")
 
 

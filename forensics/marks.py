@@ -1,15 +1,18 @@
 """Mark findings as known: by suppressions, by the baseline, by the locks of recordings. What is left is new."""
 
+import shlex
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
 from forensics import baseline, ignores
 from forensics.baseline import Baseline, Seen
-from forensics.detect import Finding
+from forensics.config import Settings
+from forensics.detect import Finding, detectors
 from forensics.ignores import Ignore
 from forensics.remark import Remark
-from forensics.scan import SessionTotals
+from forensics.scan import Options, SessionTotals
 from forensics.summary import Mark, Marked
 
 Key = tuple[str, tuple[int, ...]]
@@ -32,9 +35,43 @@ class Rules(msgspec.Struct, kw_only=True, frozen=True):
     """Empty where nobody asked for a baseline."""
 
 
+def baseline_file(asked: Settings, folder: Path = Path()) -> Path:
+    """Give the baseline's place: as asked for, else in the folder."""
+    return folder / str(asked.get("baseline", baseline.NAME))
+
+
+def rules_for(
+    asked: Settings, options: Options, paths: Sequence[str], *, check: bool = False, folder: Path = Path()
+) -> Rules:
+    """Read the baseline and the suppressions. `check` uses a baseline in the folder unasked.
+
+    Raises `UsageError`.
+    """
+    file = baseline_file(asked, folder)
+    wanted = "baseline" in asked or (check and file.is_file())
+    return Rules(
+        now=options.now or 0,
+        detectors=options.detectors or (),
+        suppressions=suppressions(asked),
+        baseline=baseline.load(file) if wanted else None,
+        accept=_command(asked, paths, "update" if wanted else "create") if wanted or check else "",
+    )
+
+
+def suppressions(asked: Settings) -> tuple[Ignore, ...]:
+    """Read the suppressions of the settings. Raises `UsageError`."""
+    place, given = asked.get("suppress", ("", ()))
+    return tuple(ignores.rules_of(given, place, detectors()))
+
+
+def _command(asked: Settings, paths: Sequence[str], what: str) -> str:
+    """Give the command that accepts what was found, as it can be pasted into a shell."""
+    where = ["--baseline", Path(asked["baseline"]).as_posix()] if "baseline" in asked else []
+    return shlex.join(["forensics", "baseline", what, *where, *paths])
+
+
 Judge = Callable[[list[SessionTotals]], Sequence[Remark]]
 """Says what there is to say about the sessions."""
-
 
 Known = frozenset[tuple[str, Key]]
 """Findings that locks hold, by file, id and lines."""

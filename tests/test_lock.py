@@ -268,6 +268,7 @@ def test_a_file_that_is_no_lock_is_refused(tmp_path: Path, command: Command, tex
         ({"peak_ratio": 0.9}, {"peak_ratio": 0.8}, []),
         ({"peak_ratio": 0.9}, {"peak_ratio": 1.0}, [("worse", "peak ratio", "at most 0.9 -> 1")]),
         ({"peak_ratio": 7.0}, {"peak_ratio": 0.9}, [("better", "peak ratio", "at most 7 -> 0.9")]),
+        ({}, {"prompts": 2, "manual_continues": 1, "peak_ratio": 7.0}, []),
         ({"peak_ratio": 7.0}, {}, [("unjudged", "peak ratio", "7.0 -> unknown")]),
         ({"compactions": ["summary x2"]}, {"compactions": ["summary x3"]}, [("worse", "compactions", "2 -> 3")]),
         ({"compactions": ["summary"]}, {"compactions": ["no-summary"]},

@@ -109,7 +109,7 @@ def _asked(set_: list[str] | None, **options: Any) -> Settings:
 
 
 def _file(asked: Settings) -> Path:
-    from forensics.cli._accepted import baseline_file  # noqa: PLC0415  (not needed for --help)
+    from forensics.marks import baseline_file  # noqa: PLC0415  (not needed for --help)
 
     return baseline_file(asked)
 

@@ -1,15 +1,11 @@
 """The command for continuous integration: fail when recovery got worse."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from forensics.cli import _common, _options
 from forensics.cli._common import Color, Paths, Quiet, Strict, Verbose
-
-if TYPE_CHECKING:
-    from forensics.remark import Remark
-    from forensics.scan import SessionTotals
 
 
 def check(  # noqa: PLR0917  (the options of the command)
@@ -54,25 +50,18 @@ def check(  # noqa: PLR0917  (the options of the command)
         set_,
     )  # fmt: skip
     from forensics import expect  # noqa: PLC0415  (not needed for --help)
-    from forensics.check import agree, locked, orphans, tested  # noqa: PLC0415
+    from forensics.check import checked  # noqa: PLC0415
     from forensics.cli import _scanning  # noqa: PLC0415
-    from forensics.cli._accepted import marks, own_files  # noqa: PLC0415
-    from forensics.summary import summarise  # noqa: PLC0415
+    from forensics.cli._accepted import own_files  # noqa: PLC0415
+    from forensics.marks import rules_for  # noqa: PLC0415
 
     outputs = _scanning.outputs_of(output or (), format_)
-    expected = expect.groups(*reversed(asked["expect"])) if "expect" in asked else []
+    expected = expect.of_settings(asked)
     found = _scanning.gather(paths, asked, own_files(asked, outputs))
-    locks = locked(found.files, found.options)
-    remarks = [*locks.remarks, *orphans(found.skipped)]
-    if mutate:
-        remarks += tested(found.files, found.options)
-    parsers = {one.input.path: one.input.parser for one in found.results if one.input}
-
-    def judge(sessions: "list[SessionTotals]") -> "list[Remark]":
-        follow = agree(found.files, found.options)
-        return [*remarks, *expect.judge(expected, sessions, parsers, follow)]
-
-    mark = marks(asked, found.options, paths, check=True, judge=judge, known=locks.known)
-    report = summarise(found.results, found.skipped, _scanning.terms_of(asked), found.options.detectors or (), mark)
+    rules = rules_for(asked, found.options, paths, check=True)
+    report = checked(
+        found.files, found.results, found.skipped, found.options,
+        terms=_scanning.terms_of(asked), rules=rules, expected=expected, mutate=mutate,
+    )  # fmt: skip
     _scanning.publish(report, asked, outputs)
     _common.finish(report.summary.result.exit_code)
