@@ -9,9 +9,10 @@ from forensics.detect import Finding, detectors
 from forensics.incident.cases import Places, groups
 from forensics.incident.evidence import rows_by_place
 from forensics.incident.impact import Errors, impact
+from forensics.incident.join import View, joined
 from forensics.incident.model import Definition, Digest, Group, Incident, Track
 from forensics.incident.story import paragraph
-from forensics.incident.tracks import bars, track
+from forensics.incident.tracks import bars, draft, track
 from forensics.incident.watch import Watch
 from forensics.inputs import Found
 from forensics.reports._words import blind_spots
@@ -114,20 +115,22 @@ def _title(report: Report) -> str:
 def _tracks(
     files: list[File], watches: Mapping[str, Watch], by_file: Mapping[str, list[Finding]], grouped: list[Group]
 ) -> tuple[list[Track], int]:
+    """Draw up the sessions, each once though several files hold it; those with the worst findings come first."""
     rank = {case.finding.id: at for at, case in enumerate(case for group in grouped for case in group.cases)}
-    anchors = {id(case.finding): case.anchor for group in grouped for case in group.cases}
+    anchors = {case.finding.id: case.anchor for group in grouped for case in group.cases}
+    views = [
+        View(drawn, file, session)
+        for file in files
+        for session in [*file.sessions, *([None] if file.host else [])]
+        if (drawn := draft(file, session, watches[file.name], by_file.get(file.name, [])))
+    ]
     found: list[tuple[float, Track]] = []
-    for file in files:
-        findings = by_file.get(file.name, [])
-        for session in [*file.sessions, *([None] if file.host else [])]:
-            about = [one for one in findings if one.session == (session.id if session else None)]
-            drawn = track(file, session, watches[file.name], findings)
-            if drawn is None:
-                continue
-            drawn.refs = [anchors[id(one)] for one in about if id(one) in anchors][:6]
-            best = min((rank.get(one.id, len(rank)) for one in about), default=float("inf"))
-            found.append((best, drawn))
-    found.sort(key=lambda one: (one[0], one[1].files[0], one[1].start, one[1].session or ""))
+    for one in map(track, joined(views)):
+        about = [f for name in one.files for f in by_file.get(name, []) if f.session == one.session]
+        about.sort(key=lambda finding: rank[finding.id])
+        one.refs = list(dict.fromkeys(anchors[finding.id] for finding in about))[:6]
+        found.append((min((rank[finding.id] for finding in about), default=float("inf")), one))
+    found.sort(key=lambda pair: (pair[0], pair[1].files[0], pair[1].start, pair[1].session or ""))
     tracks = [drawn for _, drawn in found[:MOST_TRACKS]]
     for number, one in enumerate(tracks, 1):
         one.anchor = f"session-{number}"

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from forensics.attempts import Attempt, attempts
 from forensics.detect import Finding
 from forensics.events import GOOD_STOPS, Event
-from forensics.incident.model import LANES, MARK_WORDS, OUTCOMES, Bars, Gap, Lane, Mark, Pin, Track
+from forensics.incident.model import LANES, MARK_WORDS, OUTCOMES, Bars, Clock, Gap, Lane, Mark, Pin, Track
 from forensics.incident.thin import steps, thinned
 from forensics.incident.watch import Trace, Watch
 from forensics.timeline import File, Session
@@ -25,44 +26,79 @@ Spot = tuple[int, Lane, Mark, str]
 """A mark before thinning: its x, its lane, what it is, and words for it."""
 
 
-def track(file: File, session: Session | None, watch: Watch, findings: list[Finding]) -> Track | None:
+class Draft(NamedTuple):
+    """A session as one file shows it, before it is joined with others and thinned out."""
+
+    title: str
+    agent: str
+    session: str | None
+    files: list[str]
+    timed: bool
+    spots: list[Spot]
+    points: list[tuple[int, int]]
+    cap: int | None
+    caps: list[tuple[int, int]]
+    begins: int | None
+    spent: list[tuple[int, float]]
+    silences: list[tuple[int, int, str]]
+    clocks: list[Clock]
+
+
+def draft(file: File, session: Session | None, watch: Watch, findings: list[Finding]) -> Draft | None:
     """Draw up a session, or with `None` the host process alone; `None` when there is nothing to show."""
     trace = watch.traces.get(session.id if session else None) or Trace()
     events = session.events if session else file.host
     timed = _timed(events, trace)
-    continues = {line for one in findings if one.detector == "manual-continue" for line in _prompts(one)}
+    continues = {place for one in findings if one.detector == "manual-continue" for place in one.lines or one.records}
     spots = list(_spots(session, events, continues, timed=timed))
     if session is not None and timed:
-        host = _spots(None, [one for one in file.host if _inside(one, session)], set(), timed=True)
-        spots.extend(host)
+        spots.extend(_spots(None, [one for one in file.host if _inside(one, session)], set(), timed=True))
     points = list(_points(session, trace, timed=timed))
-    xs = [x for x, *_ in spots] + [x for x, _ in points]
-    if not xs:
+    if not spots and not points:
         return None
-    start, end = min(xs), max(xs)
-    silences = trace.silences if timed else []
-    longest = sorted(silences, key=lambda one: one[0] - one[1])[:MOST_GAPS]
-    return Track(
-        anchor="",
+    return Draft(
         title=f"{session.agent}, session {session.id}" if session else f"{file.agent}, host process",
         agent=session.agent if session else file.agent,
         session=session.id if session else None,
         files=[file.name],
         timed=timed,
-        start=start,
-        end=end,
-        points=thinned(points, WIDTH),
-        measured=len(points),
-        peak=max(points, key=lambda point: point[1], default=None),
+        spots=spots,
+        points=points,
         cap=session.cap if session else None,
         caps=_caps(session, trace, timed=timed),
         begins=_begins(session),
         spent=_spent(trace, timed=timed),
-        pins=pinned(spots, start, end),
-        counts=dict(Counter(mark for _, _, mark, _ in spots)),
-        gaps=[Gap(start=a, end=b, then=kind) for a, b, kind in sorted(longest)],
-        gaps_in_all=len(silences),
+        silences=trace.silences if timed else [],
         clocks=[],
+    )
+
+
+def track(one: Draft) -> Track:
+    """Thin a draft out for drawing."""
+    xs = [x for x, *_ in one.spots] + [x for x, _ in one.points]
+    start, end = min(xs), max(xs)
+    longest = sorted(one.silences, key=lambda gap: gap[0] - gap[1])[:MOST_GAPS]
+    return Track(
+        anchor="",
+        title=one.title,
+        agent=one.agent,
+        session=one.session,
+        files=one.files,
+        timed=one.timed,
+        start=start,
+        end=end,
+        points=thinned(one.points, WIDTH),
+        measured=len(one.points),
+        peak=max(one.points, key=lambda point: point[1], default=None),
+        cap=one.cap,
+        caps=one.caps,
+        begins=one.begins,
+        spent=one.spent,
+        pins=pinned(one.spots, start, end),
+        counts=dict(Counter(mark for _, _, mark, _ in one.spots)),
+        gaps=[Gap(start=a, end=b, then=kind) for a, b, kind in sorted(longest)],
+        gaps_in_all=len(one.silences),
+        clocks=one.clocks,
         refs=[],
     )
 
@@ -71,10 +107,6 @@ def _timed(events: Iterable[Event], trace: Trace) -> bool:
     shown = [event for event in events if event.kind not in {"note", "model", "session"}]
     without = sum(event.ts is None for event in shown) + trace.untimed
     return without * 10 <= len(shown) + len(trace.ts) and len(shown) + len(trace.ts) > 0
-
-
-def _prompts(finding: Finding) -> Iterator[int | str]:
-    yield from finding.lines or finding.records
 
 
 def _inside(event: Event, session: Session) -> bool:

@@ -1,0 +1,207 @@
+"""Several files that show one session: put on one timeline, their clocks held against each other.
+
+Sessions are the same by agent and id. Two files of one format that overlap are copies: the fullest one stands for
+both. Others are views, a transcript and a runtime log for instance: what both record tells how their clocks differ.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
+from statistics import median
+from typing import NamedTuple
+
+from forensics.events import Event
+from forensics.incident.model import Clock
+from forensics.incident.thin import steps
+from forensics.incident.tracks import Draft, Spot
+from forensics.incident.watch import SILENCE
+from forensics.timeline import File, Session
+
+NEAR = 2000
+"""Milliseconds within which two files' records of one event lie, once their clocks are set."""
+_MOST_PAIRS = 40
+_UNSAFE = re.compile(r'[\\/:<>"|?*]')
+Key = tuple[str, str, str]
+
+
+class View(NamedTuple):
+    """One file's draft of a session, and where it comes from."""
+
+    draft: Draft
+    file: File
+    session: Session | None
+
+
+def joined(views: Iterable[View]) -> list[Draft]:
+    """Give one draft for each session; what cannot be set on one axis (a file without times) stays by itself."""
+    groups: defaultdict[tuple[str, str], list[View]] = defaultdict(list)
+    for at, view in enumerate(views):
+        name = _UNSAFE.sub("-", view.session.id) if view.session else f"\0{at}"
+        groups[view.draft.agent, name].append(view)
+    return [one for group in groups.values() for one in _joined(group)]
+
+
+def _joined(group: list[View]) -> list[Draft]:
+    kept = _without_copies(group)
+    timed = [view for view in kept if view.draft.timed]
+    apart = [view.draft for view in kept if not view.draft.timed]
+    if len(timed) < 2:
+        return [*(view.draft for view in timed), *apart]
+    base = max(timed, key=lambda view: (not view.file.log, len(view.draft.points), len(view.draft.spots)))
+    result = base.draft
+    for view in timed:
+        if view is not base:
+            clock = _clock(base, view)
+            result = _merged(result, _shifted(view.draft, clock.offset or 0), clock)
+    return [result, *apart]
+
+
+def _without_copies(group: list[View]) -> list[View]:
+    """Leave out files of one format that show the same stretch as a fuller one."""
+    kept: list[View] = []
+    for view in sorted(group, key=lambda one: (-(one.session.rows if one.session else 0), one.file.name)):
+        if not any(view.file.parser == other.file.parser and _overlap(view, other) for other in kept):
+            kept.append(view)
+    return kept
+
+
+def _overlap(one: View, other: View) -> bool:
+    if one.session is None or other.session is None:
+        return False
+    times = (one.session.start, one.session.end, other.session.start, other.session.end)
+    if None in times:
+        return True
+    start, end, first, last = times
+    return (start or 0) <= (last or 0) and (first or 0) <= (end or 0)
+
+
+def _clock(base: View, view: View) -> Clock:
+    """Estimate how many milliseconds to add to a view's times: the difference that most shared events agree on."""
+    ours, theirs = _marks(base.session), _marks(view.session)
+    pairs = [
+        (key, first - second)
+        for key in ours.keys() & theirs.keys()
+        for first in ours[key][:_MOST_PAIRS]
+        for second in theirs[key][:_MOST_PAIRS]
+    ]
+    differences = sorted(difference for _, difference in pairs)
+    best = max(differences, key=lambda at: _within(differences, at), default=None)
+    if best is None:
+        return Clock(file=view.file.name, offset=None, matched=0, spread=None)
+    near = [(key, one) for key, one in pairs if abs(one - best) <= NEAR]
+    middle = round(median(one for _, one in near))
+    matched = sum(min(len(ours[key]), len(theirs[key]), n) for key, n in _counted(key for key, _ in near).items())
+    if matched < 2 and not any(key[2] for key, _ in near):  # one event that has nothing of its own could be any
+        return Clock(file=view.file.name, offset=None, matched=0, spread=None)
+    spread = max(abs(one - middle) for _, one in near)
+    return Clock(file=view.file.name, offset=middle, matched=matched, spread=spread)
+
+
+def _within(differences: list[int], at: int) -> int:
+    return bisect_left(differences, at + NEAR + 1) - bisect_left(differences, at - NEAR)
+
+
+def _counted(keys: Iterable[Key]) -> dict[Key, int]:
+    counts: dict[Key, int] = {}
+    for key in keys:
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def _marks(session: Session | None) -> dict[Key, list[int]]:
+    """Give the times of rows that two files can both record, by what the row says."""
+    found: dict[Key, list[int]] = {}
+    for event in session.events if session else ():
+        key = _key(event)
+        if key is not None and event.ts is not None:
+            found.setdefault(key, []).append(event.ts)
+    return found
+
+
+def _key(event: Event) -> Key | None:
+    if event.kind == "compacted":
+        return "compacted", event.outcome or "", "" if event.before is None else str(event.before)
+    if event.kind == "prompt" and event.origin == "human":
+        return "prompt", "", event.digest or ""
+    if event.kind == "reply" and event.fault:
+        return "reply", event.fault, event.error or ""
+    return None
+
+
+def _shifted(one: Draft, by: int) -> Draft:
+    if not by:
+        return one
+    return one._replace(
+        spots=[(x + by, lane, mark, words) for x, lane, mark, words in one.spots],
+        points=[(x + by, value) for x, value in one.points],
+        caps=[(x + by, cap) for x, cap in one.caps],
+        spent=[(x + by, value) for x, value in one.spent],
+        silences=[(a + by, b + by, kind) for a, b, kind in one.silences],
+    )
+
+
+def _merged(base: Draft, other: Draft, clock: Clock) -> Draft:
+    """Put two views together: every event once, the curve of the one that measured more."""
+    fuller = base if len(base.points) >= len(other.points) else other
+    return base._replace(
+        files=[*base.files, *other.files],
+        spots=_both(base.spots, other.spots),
+        points=fuller.points,
+        cap=base.cap or other.cap,
+        caps=steps(base.caps or other.caps),
+        begins=min((one for one in (base.begins, other.begins) if one is not None), default=None),
+        spent=base.spent or other.spent,
+        silences=_in_both(base, other),
+        clocks=[*base.clocks, clock],
+    )
+
+
+def _both(ours: list[Spot], theirs: list[Spot]) -> list[Spot]:
+    """Add the events that only the other view has; where both have one, the one that says how it ended stays."""
+    result = sorted(ours)
+    xs = [spot[0] for spot in result]
+    taken: set[int] = set()
+    added: list[Spot] = []
+    for spot in sorted(theirs):
+        twin = next(
+            (
+                at
+                for at in range(bisect_left(xs, spot[0] - NEAR), len(xs))
+                if xs[at] <= spot[0] + NEAR and at not in taken and _same(result[at], spot)
+            ),
+            None,
+        )
+        if twin is None:
+            added.append(spot)
+            continue
+        taken.add(twin)
+        if result[twin][2] == "unknown" or spot[2] == "continue":
+            result[twin] = (result[twin][0], *spot[1:])
+    return sorted([*result, *added])
+
+
+def _same(one: Spot, other: Spot) -> bool:
+    if one[1] != other[1]:
+        return False
+    return one[2] == other[2] or "unknown" in {one[2], other[2]} or {one[2], other[2]} == {"prompt", "continue"}
+
+
+def _in_both(base: Draft, other: Draft) -> list[tuple[int, int, str]]:
+    """Give the stretches in which neither view has a row; outside its own first and last row a view is silent."""
+    found = []
+    for start, end, kind in _silent(base):
+        for first, last, ender in _silent(other):
+            low, high = max(start, first), min(end, last)
+            if high - low >= SILENCE and high - low < _EVER:
+                found.append((low, high, kind if end <= last else ender))
+    return found
+
+
+_EVER = 1 << 60
+
+
+def _silent(one: Draft) -> list[tuple[int, int, str]]:
+    xs = [x for x, *_ in one.spots] + [x for x, _ in one.points]
+    start, end = min(xs, default=0), max(xs, default=0)
+    return [(start - _EVER, start, "the other file's first row"), *one.silences, (end, end + _EVER, "")]
