@@ -60,7 +60,7 @@ def test_pilotdeck_says_correlated_and_never_caused(incident_of: Build, samples:
 
 def test_atomic_1690_is_told_with_its_four_places(incident_of: Build, samples: Path) -> None:
     made = incident_of(samples / "incidents" / "atomic-1690" / "session.jsonl")
-    assert "atomic stopped working 4 times until a person told it to go on" in told(made)
+    assert "Atomic stopped working 4 times until a person told it to go on" in told(made)
     continues = next(group for group in made.groups if group.detector == "manual-continue")
     assert [case.finding.lines for case in continues.cases] == [
         [387, 388, 389, 390],
@@ -217,6 +217,31 @@ def test_gaps_of_the_record_are_listed_with_what_ended_them(tmp_path: Path, inci
     track = incident_of(path).tracks[0]
     assert [(gap.end - gap.start, gap.then) for gap in track.gaps] == [(9_000_000, "a prompt by a person")]
     assert track.gaps_in_all == 1
+
+
+def write_rows(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("\n".join(json.dumps({"session": "s1"} | row) for row in rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_errors_of_a_session_in_several_files_count_once(tmp_path: Path, incident_of: Build) -> None:
+    def error(ts: int) -> dict[str, object]:
+        return {"kind": "reply", "ts": ts, "stop": "error", "error": "429 slow down"}
+
+    first: dict[str, object] = {"kind": "session", "agent": "demo", "ts": 1_780_000_000_000}
+    one = write_rows(tmp_path / "a.jsonl", [first, *map(error, range(1_780_000_001_000, 1_780_000_004_000, 1000))])
+    copy = write_rows(tmp_path / "b.jsonl", [first, *map(error, range(1_780_000_001_000, 1_780_000_003_000, 1000))])
+    later = write_rows(tmp_path / "c.jsonl", [first | {"ts": 1_780_009_000_000}, error(1_780_009_001_000)])
+    rows = {row.metric: (row.value, row.where) for row in incident_of(one, copy, later).impact}
+    value, where = rows["Reply error: “429 slow down”"]
+    assert value == "4"
+    assert where.endswith("a.jsonl:2-4 and in 1 more file")
+
+
+def test_a_compaction_is_a_fall_at_its_own_place(incident_of: Build, samples: Path) -> None:
+    track = incident_of(samples / "incidents" / "atomic-1690" / "session.jsonl").tracks[0]
+    at = 1783414744077  # line 388: 271,999 to 133,280 tokens, 13 minutes before the person's continue
+    assert [value for x, value in track.points if x == at] == [271_999, 133_280]
 
 
 def test_nothing_read_is_told_as_nothing_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,11 +11,11 @@ from forensics.incident.evidence import rows_by_place
 from forensics.incident.impact import Errors, impact
 from forensics.incident.join import View, joined
 from forensics.incident.model import Definition, Digest, Group, Incident, Track
-from forensics.incident.story import paragraph
-from forensics.incident.tracks import bars, draft, track
+from forensics.incident.story import display, paragraph
+from forensics.incident.tracks import Draft, bars, draft, track
 from forensics.incident.watch import Watch
 from forensics.inputs import Found
-from forensics.reports._words import blind_spots
+from forensics.reports._words import blind_spots, span
 from forensics.scan import Options, Result, Skipped, look
 from forensics.summary import Mark, Report, Terms, summarise
 from forensics.timeline import File
@@ -65,8 +65,9 @@ def incident(
         by_file.setdefault(one.file, []).append(one)
     places = {file.name: rows_by_place(file, by_file.get(file.name, [])) for file in files}
     made = assemble(report, options, terms, places=places, errors=Errors(files), excerpts=excerpts)
-    made.tracks, made.tracks_left_out = _tracks(files, read.watches, by_file, made.groups)
-    made.bars = bars(files)
+    drafts = _drafts(files, read.watches, by_file)
+    made.tracks, made.tracks_left_out = _tracks(drafts, by_file, made.groups)
+    made.bars = bars(drafts, files)
     for number, chart in enumerate(made.bars, 1):
         chart.anchor = f"bars-{number}"
     made.digests = [_digest(one) for one in found if one.name in kept]
@@ -109,23 +110,28 @@ def assemble(
 
 def _title(report: Report) -> str:
     agents = sorted({one.agent for one in report.sessions} or {one.agent for one in report.coverage.inputs})
-    return f"Incident report: {', '.join(agents) or 'nothing read'}"
+    first, last = (span(time, time)[:10] for time in (report.summary.start, report.summary.end))
+    when = f", {first}" + (f" to {last}" if last != first else "") if first else ""
+    return f"Incident report: {', '.join(map(display, agents)) or 'nothing read'}{when}"
 
 
-def _tracks(
-    files: list[File], watches: Mapping[str, Watch], by_file: Mapping[str, list[Finding]], grouped: list[Group]
-) -> tuple[list[Track], int]:
-    """Draw up the sessions, each once though several files hold it; those with the worst findings come first."""
-    rank = {case.finding.id: at for at, case in enumerate(case for group in grouped for case in group.cases)}
-    anchors = {case.finding.id: case.anchor for group in grouped for case in group.cases}
+def _drafts(files: list[File], watches: Mapping[str, Watch], by_file: Mapping[str, list[Finding]]) -> list[Draft]:
+    """Draw up the sessions and processes, each once though several files hold it."""
     views = [
         View(drawn, file, session)
         for file in files
         for session in [*file.sessions, *([None] if file.host else [])]
         if (drawn := draft(file, session, watches[file.name], by_file.get(file.name, [])))
     ]
+    return joined(views)
+
+
+def _tracks(drafts: list[Draft], by_file: Mapping[str, list[Finding]], grouped: list[Group]) -> tuple[list[Track], int]:
+    """Thin the drafts out for drawing; those with the worst findings come first, the last ones are left out."""
+    rank = {case.finding.id: at for at, case in enumerate(case for group in grouped for case in group.cases)}
+    anchors = {case.finding.id: case.anchor for group in grouped for case in group.cases}
     found: list[tuple[float, Track]] = []
-    for one in map(track, joined(views)):
+    for one in map(track, drafts):
         about = [f for name in one.files for f in by_file.get(name, []) if f.session == one.session]
         about.sort(key=lambda finding: rank[finding.id])
         one.refs = list(dict.fromkeys(anchors[finding.id] for finding in about))[:6]

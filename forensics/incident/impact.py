@@ -11,31 +11,84 @@ from forensics.incident.evidence import ERROR, whole_words
 from forensics.incident.model import Case, Group, Impact
 from forensics.reports._words import count, duration, ranges
 from forensics.summary import Report
-from forensics.timeline import File
+from forensics.timeline import File, Session
 
 MOST_ERRORS = 4
 _MINUTE = 60_000
 _RANK: tuple[Basis, ...] = ("observed", "derived", "inferred", "simulated")
 
 
+Rows = list[tuple[str, Event]]
+"""Rows with the name of their file."""
+
+
 class Errors:
     """What a report counts in the files themselves: errors by their words, and how dense compactions came."""
 
     def __init__(self, files: Iterable[File] = ()) -> None:
-        self.rows: defaultdict[tuple[str, str], list[tuple[str, Event]]] = defaultdict(list)
+        self.rows: defaultdict[tuple[str, str], Rows] = defaultdict(list)
         self.per_minute: int | None = None
+        views: defaultdict[tuple[str, str], list[tuple[File, Session]]] = defaultdict(list)
         for file in files:
-            self._add(file)
+            for session in file.sessions:
+                views[session.agent, session.id].append((file, session))
             dense = per_minute(file)
             if dense is not None:
                 self.per_minute = max(self.per_minute or 0, dense)
+        for sessions in views.values():
+            self._add(sessions)
 
-    def _add(self, file: File) -> None:
-        for session in file.sessions:
-            for event in session.events:
-                if event.error and event.kind in {"reply", "compacted"} and event.stop != "aborted":
-                    kind = "Compaction" if event.kind == "compacted" else "Reply"
-                    self.rows[kind, whole_words(event.error, ERROR)].append((file.name, event))
+    def _add(self, views: list[tuple[File, Session]]) -> None:
+        """Count a session's errors once, though several files hold it.
+
+        Files of one format that follow one another (a log per run) are added; copies, and views of other formats,
+        count as the one that has most of them.
+        """
+        best: _Found = {}
+        for parser in sorted({file.parser for file, _ in views}):
+            of_parser = [view for view in views if view[0].parser == parser]
+            total: defaultdict[_Kind, Rows] = defaultdict(list)
+            for stretch in _stretches(of_parser):
+                for key, rows in _most(map(_found, stretch)).items():
+                    total[key].extend(rows)
+            best = _most([best, total])
+        for key, rows in best.items():
+            self.rows[key].extend(rows)
+
+
+_Kind = tuple[str, str]
+_Found = dict[_Kind, Rows]
+
+
+def _stretches(views: list[tuple[File, Session]]) -> list[list[tuple[File, Session]]]:
+    groups: list[list[tuple[File, Session]]] = []
+    end: int | None = None
+    for view in sorted(views, key=lambda one: (one[1].start or 0, one[0].name)):
+        start, last = view[1].start, view[1].end
+        if groups and (start is None or end is None or start <= end):
+            groups[-1].append(view)
+        else:
+            groups.append([view])
+        end = last if end is None or last is None else max(end, last)
+    return groups
+
+
+def _found(view: tuple[File, Session]) -> _Found:
+    file, session = view
+    found: _Found = {}
+    for event in session.events:
+        if event.error and event.kind in {"reply", "compacted"} and event.stop != "aborted":
+            kind = "Compaction" if event.kind == "compacted" else "Reply"
+            found.setdefault((kind, whole_words(event.error, ERROR)), []).append((file.name, event))
+    return found
+
+
+def _most(found: Iterable[_Found]) -> _Found:
+    best: _Found = {}
+    for one in found:
+        for key, rows in one.items():
+            best[key] = max(best.get(key, []), rows, key=len)
+    return best
 
 
 def impact(report: Report, groups: list[Group], errors: Errors) -> list[Impact]:
@@ -105,7 +158,7 @@ def _errors(errors: Errors) -> Iterator[Impact]:
         yield Impact(metric=f"{kind} error: “{words}”", value=f"{len(rows):,}", basis="observed", where=_where(rows))
 
 
-def _where(rows: list[tuple[str, Event]]) -> str:
+def _where(rows: Rows) -> str:
     """Give the places of rows: the first file's lines (or record ids), the others by number."""
     first = rows[0][0]
     own = [event for name, event in rows if name == first]
@@ -213,12 +266,16 @@ def _loops(found: _Findings) -> Iterator[Impact]:
     if hours:
         longest = max(number(case.finding, "hours") or 0 for case in cases)
         note = "added up over the loops; they can overlap" if len(cases) > 1 else "first to last row"
-        yield _row("Time in the loop", f"{hours:,.1f} h" + (f", the longest {longest:,.1f} h" if over else ""),
-                   "derived", note, refs)  # fmt: skip
+        value = _hours(hours) + (f", the longest {_hours(longest)}" if over else "")
+        yield _row("Time in the loop", value, "derived", note, refs)
     cost = found.total("compaction-loop", "cost")
     if cost:
         basis = found.basis("compaction-loop", "cost")
         yield _row("Cost of the loop", f"${cost:,.2f}", basis, "as recorded by the agent", refs)
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.1f} h" if hours >= 1 else duration(hours * 3600)
 
 
 def _failures(report: Report, found: _Findings) -> Iterator[Impact]:

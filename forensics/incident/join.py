@@ -6,7 +6,7 @@ both. Others are views, a transcript and a runtime log for instance: what both r
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from statistics import median
 from typing import NamedTuple
@@ -47,14 +47,22 @@ def _joined(group: list[View]) -> list[Draft]:
     timed = [view for view in kept if view.draft.timed]
     apart = [view.draft for view in kept if not view.draft.timed]
     if len(timed) < 2:
-        return [*(view.draft for view in timed), *apart]
+        drafts = [view.draft for view in timed]
+        return [*drafts, *(one for one in apart if not drafts or _adds(one, drafts))]
     base = max(timed, key=lambda view: (not view.file.log, len(view.draft.points), len(view.draft.spots)))
     result = base.draft
     for view in timed:
         if view is not base:
             clock = _clock(base, view)
             result = _merged(result, _shifted(view.draft, clock.offset or 0), clock)
-    return [result, *apart]
+    return [result, *(one for one in apart if _adds(one, [result]))]
+
+
+def _adds(one: Draft, others: list[Draft]) -> bool:
+    """Whether a view without times shows an event that none of the others has."""
+    own = Counter(spot[2] for spot in one.spots)
+    theirs = [Counter(spot[2] for spot in other.spots) for other in others]
+    return any(times > max(counts[mark] for counts in theirs) for mark, times in own.items())
 
 
 def _without_copies(group: list[View]) -> list[View]:

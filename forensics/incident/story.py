@@ -59,7 +59,7 @@ def _plain(report: Report, groups: list[Group]) -> Sentence:
     cases = [case for group in groups for case in group.cases]
     times = [ts for case in cases for ts in (case.finding.start, case.finding.end) if ts is not None]
     first, last = min(times, default=start), max(times, default=end)
-    agents = sorted({case.finding.agent for case in cases})
+    agents = [display(name) for name in sorted({case.finding.agent for case in cases})]
     who = agents[0] if len(agents) == 1 else f"{', '.join(agents[:-1])} and {agents[-1]}"
     sentence = [_said(_when(first, last))]
     clauses = [(words, group) for group in groups if (words := _clause(group))]
@@ -73,6 +73,14 @@ def _plain(report: Report, groups: list[Group]) -> Sentence:
         sentence += [_said(joint)] if joint else []
         sentence += _linked(words, group.anchor)
     return [*sentence, _said(".")]
+
+
+_NAMES = {"atomic": "Atomic", "openclaw": "OpenClaw", "pilotdeck": "PilotDeck"}
+
+
+def display(agent: str) -> str:
+    """Give an agent's name as its makers write it."""
+    return _NAMES.get(agent, agent)
 
 
 def _when(first: int | None, last: int | None) -> str:

@@ -1,6 +1,6 @@
 """Turn a file's sessions into tracks: what a timeline figure shows, thinned out so that 100,000 rows draw at once."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ WIDTH = 240
 PLACES = 72
 """Places of a lane: marks of one kind that fall on one of them are one pin with a count."""
 MOST_GAPS = 200
+_NONE = -1
 _HOUR = 3_600_000
 _MINUTE = 60_000
 _STEPS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR, 24 * _HOUR, 7 * 24 * _HOUR)
@@ -175,21 +176,37 @@ def pinned(spots: Iterable[Spot], start: int, end: int) -> list[Pin]:
 
 
 def _points(session: Session | None, trace: Trace, *, timed: bool) -> Iterator[tuple[int, int]]:
-    """Give the context at each measured row in the order of x, figures that cannot be one request's left out."""
+    """Give the context at each measured row in the order of x, figures that cannot be one request's left out.
+
+    A compaction that tells its size before and after is a fall at its own place, if it measures what the rows do.
+    """
     if session is None:
         return
+    falls = deque(_falls(session, timed=timed))
     wrong = {
-        (-1 if one.sample.ts is None else one.sample.ts, one.value)
+        (_NONE if one.sample.ts is None else one.sample.ts, one.value)
         for one in session.outliers.values()
         if one.column == "context"
     }
-    last: int | None = None
+    last, size = _NONE, 0
     for at, context in enumerate(trace.contexts):
         x = trace.ts[at] if timed else trace.seq[at]
         if context < 0 or x < 0 or (trace.ts[at], context) in wrong:
             continue
-        last = x if last is None else max(x, last)
+        while falls and falls[0][0] <= x:
+            fall, before, after = falls.popleft()
+            if last <= fall and abs(before - size) * 10 <= size:
+                yield from ((fall, size), (fall, after))
+                last = fall
+        last, size = max(x, last), context
         yield last, context
+
+
+def _falls(session: Session, *, timed: bool) -> Iterator[tuple[int, int, int]]:
+    for one in attempts(session.events):
+        x = _x(one.last, timed=timed)
+        if x is not None and one.made and one.before is not None and one.after is not None:
+            yield x, one.before, one.after
 
 
 def _caps(session: Session | None, trace: Trace, *, timed: bool) -> list[tuple[int, int]]:
@@ -224,13 +241,10 @@ def _spent(trace: Trace, *, timed: bool) -> list[tuple[int, float]]:
     return [(x, value / 10_000) for x, value in thinned(steps(cents), WIDTH // 2)]
 
 
-def bars(files: list[File]) -> list[Bars]:
+def bars(drafts: Iterable[Draft], files: Iterable[File]) -> list[Bars]:
     """Count compactions by outcome per hour (or a longer stretch that suits), and a log's attempts per minute."""
-    found = [one for file in files for session in file.sessions for one in attempts(session.events)]
-    ends = [(one.last.ts, one.outcome) for one in found if one.last.ts is not None]
-    charts = []
-    if len(ends) > 1:
-        charts.append(_bars(ends, "Compactions by outcome"))
+    ends = [(x, mark) for one in drafts if one.timed for x, lane, mark, _ in one.spots if lane == "compactions"]
+    charts = [_bars(ends, "Compactions by outcome")] if len(ends) > 1 else []
     starts = [
         (one.first.ts, "attempt")
         for file in files

@@ -27,7 +27,7 @@ class Frame:
         self.width = 360 if narrow else 860
         self.left = 44 if narrow else 158
         self.right = self.width - (10 if narrow else 14)
-        self.row = ROW + 13 if narrow else ROW
+        self.row = ROW + 16 if narrow else ROW
         self.start = 0
         self.span = 1
 
