@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 from forensics.cli import app, run
@@ -261,6 +262,14 @@ def test_several_forms_come_from_one_run(tmp_path: Path, samples: Path) -> None:
     assert document["groups"][0]["cases"][0]["finding"]["start"] == "2026-07-02T13:31:48.870Z"
     assert "![" in (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "(png/session-1.png)" in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_json_document_keeps_to_its_schema(samples: Path, incident_of: Build) -> None:
+    from forensics.reports._incident_json import document, schema  # noqa: PLC0415
+
+    validator = Draft202012Validator(schema())
+    for path in sorted((samples / "incidents").glob("*/*")):
+        validator.validate(json.loads(json.dumps(document(incident_of(path, excerpts=True)))))
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, samples: Path) -> None:

@@ -12,18 +12,23 @@ from forensics.reports.json import encode
 
 _SCAN = "scan"
 _EVENTS = "events"
+_REPORT = "report"
 
 
 def schema(
-    name: Annotated[str, typer.Argument(metavar="[events|scan]", help="Which one.")] = _SCAN,
+    name: Annotated[str, typer.Argument(metavar="[events|report|scan]", help="Which one.")] = _SCAN,
 ) -> None:
-    """Print the JSON Schema of `scan --format json`, or the columns of the event table that `read` writes."""
+    """Print the JSON Schema of what `scan` or `report` writes, or the columns of the event table that `read` writes."""
     if name == _SCAN:
         _common.write(files("forensics").joinpath("schemas", "scan.json").read_bytes())
     elif name == _EVENTS:
         _common.write(encode({"columns": columns()}, indent=2) + "\n")
+    elif name == _REPORT:
+        from forensics.reports._incident_json import schema as of_report  # noqa: PLC0415  (only where it is asked for)
+
+        _common.write(encode(of_report(), indent=2) + "\n")
     else:
-        raise UsageError(f"schema: there is no {name!r}; {nearest(name, (_SCAN, _EVENTS))}")
+        raise UsageError(f"schema: there is no {name!r}; {nearest(name, (_SCAN, _EVENTS, _REPORT))}")
 
 
 def columns() -> list[dict[str, Any]]:

@@ -32,6 +32,30 @@ def document(incident: Incident) -> dict[str, Any]:
     return content
 
 
+def schema() -> dict[str, Any]:
+    """Give the JSON Schema of the document."""
+    (reference,), found = msgspec.json.schema_components([Incident], ref_template="#/$defs/{name}")
+    for name in ("Finding", "SessionTotals", "Row", "Summary"):
+        for column in _TIMES & found[name]["properties"].keys():
+            found[name]["properties"][column] = {"type": ["string", "null"], "format": "date-time"}
+    del found["Input"]["properties"]["seconds"]
+    lines = {"line": {"type": "integer"}, "offset": {"type": "integer"}}
+    lines |= {"reason": {"type": "string"}, "salvaged": {"type": "boolean"}}
+    found["Input"]["properties"]["malformed"] = {
+        "type": "array",
+        "items": {"type": "object", "properties": lines, "required": sorted(lines)},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "forensics report",
+        "description": "What `forensics report -o report.json` writes. Tokens are counts, cost is US dollars, times are"
+        " ISO 8601 in UTC; on the axes of figures (`x`, `points`, `caps`, `spent`, `pins`, `gaps`, `bars`) they are"
+        " milliseconds since 1970. Unknown is null, never 0.",
+        **reference,
+        "$defs": dict(sorted(found.items())),
+    }
+
+
 _MALFORMED = ("line", "offset", "reason", "salvaged")
 
 
