@@ -76,11 +76,11 @@ def change(before: Rate, after: Rate) -> Interval | None:
 def chance(before: Rate, after: Rate) -> float | None:
     """Give the chance of a fall at least this great if nothing had changed (Fisher's exact test, one-sided).
 
-    Counts are rounded down to what they are worth.
+    Counts are rounded down to what they are worth; `None` where a side is worth less than two tries.
     """
-    if before.value is None or after.value is None:
-        return None
     n, m = int(before.worth), int(after.worth)
+    if before.value is None or after.value is None or min(n, m) < 2:
+        return None
     a, b = round(before.value * n), round(after.value * m)
     return sum(comb(m, k) * comb(n, a + b - k) for k in range(max(0, a + b - n), b + 1)) / comb(n + m, a + b)
 

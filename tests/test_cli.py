@@ -450,6 +450,7 @@ def test_help_is_the_same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
             "baseline create",
             "baseline update",
             "baseline prune",
+            "diff",
             "lock",
             "report",
             "timeline",

@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "check": "check",
     "baseline": "app",
     "lock": "lock",
+    "diff": "diff",
     "report": "report",
     "timeline": "timeline",
     "capture": "capture",

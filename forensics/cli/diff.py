@@ -1,0 +1,119 @@
+"""The command that compares before and after."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forensics.cli import _common, _options
+from forensics.cli._common import Color, Quiet, Strict, Verbose
+from forensics.config import Settings, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from forensics.cli._scanning import Gathered
+    from forensics.inputs import Found
+    from forensics.lock import Difference
+    from forensics.sides import Side
+
+FORMATS = ("table", "json", "markdown")
+_WHAT = "A file, a folder, a glob, or what `scan --format json` wrote."
+
+
+def diff(  # noqa: PLR0917  (the options of the command)
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help=_WHAT)],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help=_WHAT)],
+    format_: Annotated[
+        str, typer.Option("--format", "-f", metavar="FORMAT", help="table, json or markdown.")
+    ] = "table",
+    select: _options.Select = None,
+    ignore: _options.Ignored = None,
+    cap: _options.Cap = None,
+    set_: _options.Set = None,
+    strict: Strict = None,
+    now: _options.Now = None,
+    redact: _options.Redact = None,
+    jobs: _options.Jobs = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Compare sessions before and after a release: what is better, what is worse, and how sure that is.
+
+    Rates stand with their denominators and 95 % intervals, by version of the agent where the files say it. Findings
+    of sessions that both sides have, and recordings of the same name, are compared one by one.
+
+    Exit codes: 0 compared, 2 wrong usage or internal error, 3 nothing was recognised on a side, 4 incomplete and
+    --strict, 130 interrupted.
+    """
+    if format_ not in FORMATS:
+        raise UsageError(f"--format: {format_!r} does not fit; give one of {', '.join(FORMATS)}")
+    asked = _options.asked_of(
+        {
+            "select": select, "ignore": ignore, "cap": cap, "strict": strict, "now": now, "redact": redact,
+            "jobs": jobs, "quiet": quiet, "verbose": verbose, "color": color,
+        },
+        set_,
+    )  # fmt: skip
+    from forensics.diff import compare  # noqa: PLC0415  (not needed for --help)
+    from forensics.reports import Style, _diff  # noqa: PLC0415
+    from forensics.reports.json import encode  # noqa: PLC0415
+
+    hide = asked.get("redact", format_ == "markdown")
+    sides = [_side(one, asked, hide=hide) for one in (before, after)]
+    made = compare(sides[0][0], sides[1][0], _structures(sides[0][1], sides[1][1]))
+    if format_ == "json":
+        _common.write((encode(made, indent=2) + "\n").encode())
+    elif format_ == "markdown":
+        _common.write(_diff.markdown(made).encode())
+    else:
+        style = Style(
+            width=_common.width_of(sys.stdout),
+            color=_common.color_wanted(asked.get("color"), sys.stdout),
+            verbose=bool(asked.get("verbose")),
+            ascii=not _common.encodes("▁█│─", sys.stdout),
+        )
+        _common.write(_diff.table(made, style))
+    if format_ != "table" and not asked.get("quiet"):
+        _common.complain(f"{made.result.reason} (exit {made.result.exit_code})", "result")
+    _common.finish(made.result.exit_code)
+
+
+def _side(given: str, asked: Settings, *, hide: bool) -> "tuple[Side, Gathered | None]":
+    from forensics.cli import _scanning  # noqa: PLC0415  (not needed for --help)
+    from forensics.redact import redacted  # noqa: PLC0415
+    from forensics.sides import is_document, of_document, of_report  # noqa: PLC0415
+    from forensics.summary import Terms, summarise  # noqa: PLC0415
+
+    if is_document(Path(given)):
+        return of_document(Path(given)), None
+    found = _scanning.gather([given], asked)
+    report = summarise(
+        found.results, found.skipped, Terms(strict=asked.get("strict", False)), found.options.detectors or ()
+    )
+    return of_report(given, redacted(report, Path.cwd().as_posix()) if hide else report), found
+
+
+def _structures(before: "Gathered | None", after: "Gathered | None") -> "Iterator[tuple[str, Difference]]":
+    """Compare recordings of the same name, as locks do; two single files are compared whatever their names."""
+    if before is None or after is None:
+        return
+    from forensics.check import structure  # noqa: PLC0415  (not needed for --help)
+    from forensics.lock import compare  # noqa: PLC0415
+
+    for name, one, other in _pairs(before.files, after.files):
+        was, now = structure(one, before.options), structure(other, after.options)
+        if was and now:
+            yield from ((name, difference) for difference in compare(was[0], now[0]))
+
+
+def _pairs(before: "list[Found]", after: "list[Found]") -> "Iterator[tuple[str, Found, Found]]":
+    if len(before) == len(after) == 1:
+        yield before[0].path.name, before[0], after[0]
+        return
+    old, new = ({one.path.name: one for one in side} for side in (before, after))
+    twice = len(old) < len(before) or len(new) < len(after)
+    if not twice:
+        yield from ((name, old[name], new[name]) for name in sorted(old.keys() & new.keys()))
