@@ -80,6 +80,17 @@ def _format(value: Any) -> str:
     return _choice(*formats())(value)
 
 
+def _models(value: Any) -> dict[str, dict[str, int]]:
+    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+        raise ValueError('give a table of tables, such as [tool.forensics.models."name"] with cap = 200_000')
+    unknown = sorted({name for one in value.values() for name in one} - {"cap", "max-output", "reserve"})
+    if unknown:
+        raise ValueError(f"give cap, max-output or reserve, not {unknown[0]}")
+    return {
+        model: {name.replace("-", "_"): _natural(size) for name, size in one.items()} for model, one in value.items()
+    }
+
+
 KEYS: dict[str, Callable[[Any], Any]] = {
     "baseline": _path,
     "cap": _natural,
@@ -90,6 +101,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "ignore": _names,
     "jobs": _natural,
     "min-severity": _choice(*SEVERITIES),
+    "models": _models,
     "now": instant,
     "quiet": _boolean,
     "redact": _boolean,

@@ -32,6 +32,8 @@ class Departure(NamedTuple):
     recorded: Recorded
     policy: tuple[Action, ...]
     """What the policy would have done, in every possibility."""
+    configs: tuple[Config, ...]
+    """Where the policy may stand there, its answer given."""
 
 
 class Conformance(NamedTuple):
@@ -43,8 +45,6 @@ class Conformance(NamedTuple):
     equal: int
     undetermined: int
     departures: list[Departure]
-    states: list[Config]
-    """Where the policy may stand at the first departure, or at the end: before anything it did there was answered."""
 
     @property
     def departs(self) -> Departure | None:
@@ -61,10 +61,7 @@ def conform(points: list[Point], policy: Policy, seen: Sight, options: Mapping[s
         seen = seen._replace(failures=True, whole=True)
     run = _Run(points, Loop(stepper(policy, options), seen), seen)
     run.follow(policy)
-    states = run.first if run.first is not None else list(run.configs)
-    return Conformance(
-        policy, dict(options or {}), run.decisions, run.equal, run.undetermined, run.departures, states
-    )  # fmt: skip
+    return Conformance(policy, dict(options or {}), run.decisions, run.equal, run.undetermined, run.departures)
 
 
 class _Run:
@@ -77,7 +74,6 @@ class _Run:
         self.failed_at: int | None = None
         self.decisions = self.equal = self.undetermined = 0
         self.departures: list[Departure] = []
-        self.first: list[Config] | None = None
 
     def follow(self, policy: Policy) -> None:
         self.configs = {Config(policy.start)}
@@ -185,9 +181,7 @@ class _Run:
     def _depart(self, pending: int, at: int | None, configs: Iterable[Config]) -> None:
         found = list(configs)
         actions = tuple(sorted({one.did for one in found}))
-        self.departures.append(Departure(pending, at, self.points[pending].recorded, actions))
-        if self.first is None:
-            self.first = found
+        self.departures.append(Departure(pending, at, self.points[pending].recorded, actions, tuple(found)))
 
     def _put(self, config: Config, point: Point) -> Config:
         """Put the loop where the record is."""

@@ -129,7 +129,7 @@ def points(session: Session, seen: Sight, given: Given | None = None, host: Iter
     measures = Measures(session, given or Given(), failures=seen.failures)
     rows = _Rows(session, seen, measures)
     found = _merged(rows.points(), [Point("exit", event) for event in host if event.kind == "exit"])
-    return [one._replace(recorded=_recorded(found, at)) for at, one in enumerate(found)]
+    return [one._replace(recorded=_recorded(found, at, seen)) for at, one in enumerate(found)]
 
 
 def _merged(found: Iterable[Point], exits: list[Point]) -> list[Point]:
@@ -382,8 +382,8 @@ def _fits(later: list[Event]) -> tuple[Fits, ...]:
     return ("unknown",)
 
 
-def _recorded(found: list[Point], at: int) -> Recorded:
-    """Say what came next after a point."""
+def _recorded(found: list[Point], at: int, seen: Sight) -> Recorded:
+    """Say what came next after a point; a format without replies shows by the next check that a request was sent."""
     one = found[at]
     if one.will_retry:
         return "went on"
@@ -393,7 +393,11 @@ def _recorded(found: list[Point], at: int) -> Recorded:
         if later.kind == "resume":
             return "replay" if later.row.origin == "replay" else "continue"
         if later.kind == "compacted":
-            return "nothing until a person wrote" if later.boundary else "compact"
+            if later.boundary:
+                return "nothing until a person wrote"
+            return "compact" if seen.replies else "went on"
+        if later.kind == "echo":
+            return "went on"
         if later.kind == "cut":
             return "truncate"
         if later.kind == "said":
