@@ -127,7 +127,14 @@ def _attempts(
     far, _ = graph.reach
     begins = bytearray(one.action in actions and one.signal.stop is not None for one in graph.moves)
     ended: dict[int, list[tuple[Path, int]]] = {}
+    seen: set[tuple[int, str, Signal | None]] = set()
     for node in sorted(range(graph.size), key=far.__getitem__):
+        # What an attempt leaves depends on the policy's state and on what it is told, so the nearest such pair does.
+        asked = graph.pair(node)[1]
+        place = graph.state_number(node), asked.what, asked.last
+        if place in seen or place[1] == "compaction":
+            continue
+        seen.add(place)
         for edge in range(graph.begin[node], graph.end[node]):
             if begins[graph.move[edge]]:
                 target = graph.target[edge]

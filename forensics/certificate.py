@@ -42,10 +42,10 @@ def _policy(claim: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _world(
-    policy: Policy, step: Stepper, world: World, claims: Mapping[str, Mapping[str, Any]], states: int
+    policy: Policy, step: Stepper, world: World, claims: Mapping[str, Mapping[str, Any]], states: int | None
 ) -> Iterator[str]:
     hostile = walk(policy, step, world)
-    if len(hostile) != states:
+    if states is not None and len(hostile) != states:
         yield f"{states} states claimed, {len(hostile)} found"
     kind = world._replace(friendly=True)
     friendly = walk(policy, step, kind)

@@ -74,7 +74,7 @@ def _bounded(case: Case) -> str:
         return "the loop is not one of recoveries without progress" if wrong else ""
     for place, name in enumerate(("recoveries", "model_calls", "summaries")):
         top = _settled(case.walk, place, figures[name])
-        if top != figures[name]:
+        if top is None or (top != figures[name] and "inherited" not in figures):
             return f"at most {figures[name]} {name} claimed, {'more' if top is None else top} found"
     return ""
 
@@ -107,7 +107,7 @@ def _paced(case: Case) -> str:
         return f"a ratio of {text} does not decide it so"
     if ratio is not None and _exceeds(case.walk, ratio):
         return f"a cycle has a greater ratio than {ratio}"
-    if ratio == 0:
+    if ratio == 0 or "inherited" in case.claim["figures"]:
         return ""
     cycle = _cycle(case.trace)
     gains, costs = sum(one.recovery for one in cycle), sum(one.signal.good for one in cycle)

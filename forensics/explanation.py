@@ -8,7 +8,7 @@ from forensics.properties import PROPERTIES
 from forensics.prove import Proof, contradictory
 from forensics.replay import stepper
 from forensics.terms import Property
-from forensics.walk import Graph
+from forensics.walk import Graph, Machine
 
 MOST_STATES = 2_000
 """A class of failure with more states than this is left unexplained: dozens of walks would take too long."""
@@ -25,7 +25,7 @@ def explain(proof: Proof) -> Explanation:
     found: Explanation = {}
     for kind in CLASSES:
         lost = [name for name, judged in proof.verdicts.items() if not judged.by_fault[kind].holds]
-        if lost and proof.states_by_fault[kind] <= MOST_STATES:
+        if lost and (proof.states_by_fault[kind] or 0) <= MOST_STATES:
             found[kind] = _restoring(proof, kind, lost)
     return found
 
@@ -49,10 +49,10 @@ def _spare(proof: Proof) -> list[str]:
 
 
 def _held(proof: Proof, kind: FaultClass, more: tuple[str, ...], names: list[Property]) -> Iterator[Property]:
-    step = stepper(proof.policy, proof.options)
+    machine = Machine(proof.policy, stepper(proof.policy, proof.options))
     world = World(frozenset({kind}), frozenset({*proof.assumptions, *more}))
     graphs = {
-        friendly: Graph(proof.policy, step, world._replace(friendly=friendly), MOST_STATES * 10)
+        friendly: Graph(machine, world._replace(friendly=friendly), MOST_STATES * 10)
         for friendly in {name == "hands-free" for name in names}
     }
     return (name for name in names if PROPERTIES[name](graphs[name == "hands-free"]).holds)

@@ -52,7 +52,7 @@ def _across_prompts(graph: Graph) -> bool:
 def _restart_forgets(graph: Graph) -> bool:
     """Say whether a process that dies and comes back remembers nothing."""
     start = graph.policy.start
-    return all(graph.step(state, Signal("restart")).state == start for state in graph.states)
+    return all(graph.step(state, Signal("restart")).state == start for state in graph.machine.states)
 
 
 def _cost(moves: Iterable[Move]) -> dict[str, int]:

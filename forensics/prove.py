@@ -12,9 +12,13 @@ from forensics.properties import PROPERTIES
 from forensics.replay import Action, Policy, find, options_of, source_file, source_hash, stepper
 from forensics.terms import Property
 from forensics.verdict import Verdict
-from forensics.walk import Graph, Stepper
+from forensics.walk import Graph, Machine
 
 MAX_STATES = 2_000_000
+
+INHERITING_STATES = 200_000
+"""Above this many states, a property that holds with all failures mixed is not proved again for each class alone: it
+holds there too, and its figures are upper bounds (marked `inherited`)."""
 
 SCHEMA_VERSION = 1
 
@@ -33,7 +37,8 @@ class Proof(NamedTuple):
     options: dict[str, Any]
     assumptions: tuple[str, ...]
     states: int
-    states_by_fault: dict[FaultClass, int]
+    states_by_fault: dict[FaultClass, int | None]
+    """`None`: not walked, because everything was inherited."""
     verdicts: dict[Property, Judged]
 
 
@@ -71,23 +76,35 @@ def prove(
     """
     one = find(policy) if isinstance(policy, str) else policy
     names = assumptions_of(one, assumptions)
-    step = stepper(one, options)
-    found: dict[FaultClass | None, dict[Property, Verdict]] = {}
-    sizes: dict[FaultClass | None, int] = {}
-    for kind in (None, *CLASSES):
-        sizes[kind], found[kind] = _judge(one, step, kind, frozenset(names), max_states)
-    verdicts = {name: Judged(found[None][name], {kind: found[kind][name] for kind in CLASSES}) for name in PROPERTIES}
-    return Proof(one, options_of(one, options), names, sizes[None], {kind: sizes[kind] for kind in CLASSES}, verdicts)
+    machine = Machine(one, stepper(one, options))
+    assume = frozenset(names)
+    states, overall = _judge(machine, World(assume=assume), PROPERTIES, max_states)
+    found: dict[FaultClass, dict[Property, Verdict]] = {}
+    sizes: dict[FaultClass, int | None] = {}
+    for kind in CLASSES:
+        world = World(frozenset({kind}), assume)
+        held = _inherited(overall) if states > INHERITING_STATES else {}
+        wanted = [name for name in PROPERTIES if name not in held]
+        sizes[kind], judged = _judge(machine, world, wanted, max_states) if wanted else (None, {})
+        found[kind] = {**judged, **held}
+    verdicts = {name: Judged(overall[name], {kind: found[kind][name] for kind in CLASSES}) for name in PROPERTIES}
+    return Proof(one, options_of(one, options), names, states, sizes, verdicts)
 
 
 def _judge(
-    policy: Policy, step: Stepper, kind: FaultClass | None, assume: frozenset[str], max_states: int
+    machine: Machine, world: World, wanted: Iterable[Property], max_states: int
 ) -> tuple[int, dict[Property, Verdict]]:
-    classes = frozenset(CLASSES if kind is None else (kind,))
-    hostile = Graph(policy, step, World(classes, assume), max_states)
-    friendly = Graph(policy, step, World(classes, assume, friendly=True), max_states)
-    return hostile.size, {
-        name: judge(friendly if name == "hands-free" else hostile) for name, judge in PROPERTIES.items()
+    hostile = Graph(machine, world, max_states)
+    friendly = Graph(machine, world._replace(friendly=True), max_states)
+    return hostile.size, {name: PROPERTIES[name](friendly if name == "hands-free" else hostile) for name in wanted}
+
+
+def _inherited(overall: Mapping[Property, Verdict]) -> dict[Property, Verdict]:
+    """Give the verdicts that each class of failure inherits: what no mix of failures breaks, none alone does."""
+    return {
+        name: Verdict(True, {**verdict.figures, "inherited": True}, verdict.reason)
+        for name, verdict in overall.items()
+        if verdict.holds
     }
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from forensics.graphs import Lasso, Path, back, components, inner, shortest_lasso
 from forensics.walk import Graph
 
+_UNREACHED = -(1 << 62)
+
 
 class _Arc(NamedTuple):
     source: int
@@ -71,22 +73,38 @@ def _best(arcs: list[_Arc], ratio: Fraction) -> tuple[Fraction, list[int]]:
 
 
 def _positive_cycle(arcs: list[_Arc], ratio: Fraction) -> tuple[dict[int, int], list[_Arc] | None]:
+    """Raise the values along the arcs until they settle, or until a cycle is found that raises itself.
+
+    The component is entered at one node, so that most nodes get their value at once; only those whose value rises
+    are looked at again.
+    """
     p, q = ratio.numerator, ratio.denominator
-    value = dict.fromkeys((arc.source for arc in arcs), 0)
+    ahead: dict[int, list[tuple[int, int, _Arc]]] = {}
+    for arc in arcs:
+        ahead.setdefault(arc.source, []).append((arc.target, arc.gain * q - arc.cost * p, arc))
+    value = dict.fromkeys(ahead, _UNREACHED)
     via: dict[int, _Arc] = {}
-    changed = True
-    while changed:
-        changed = False
-        for arc in arcs:
-            source, target, _, gain, cost = arc
-            here = value[source] + gain * q - cost * p
-            if here > value[target]:
-                value[target] = here
+    first = min(ahead)
+    value[first] = 0
+    queue, waiting = deque([first]), {first}
+    rises = 0
+    while queue:
+        source = queue.popleft()
+        waiting.discard(source)
+        here = value[source]
+        for target, weight, arc in ahead[source]:
+            if here + weight > value[target]:
+                value[target] = here + weight
                 via[target] = arc
-                changed = True
-        cycle = _cycle_in(via) if changed else None
-        if cycle is not None:
-            return value, cycle
+                rises += 1
+                if target not in waiting:
+                    waiting.add(target)
+                    queue.append(target)
+        if rises > len(value):
+            rises = 0
+            cycle = _cycle_in(via)
+            if cycle is not None:
+                return value, cycle
     return value, None
 
 

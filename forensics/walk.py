@@ -61,12 +61,48 @@ class Move(NamedTuple):
         return self.signal.kind in {"elapsed", "tick"}
 
 
+class Machine:
+    """A policy's states and answers, by number. Walks of the same policy in several worlds share one."""
+
+    def __init__(self, policy: Policy, step: Stepper) -> None:
+        self.policy, self.step = policy, step
+        self.states: list[State] = []
+        self.alphabet: list[Signal] = []
+        self.answers: dict[int, tuple[int, int]] = {}
+        self._state_ids: dict[State, int] = {}
+        self._signal_ids: dict[Signal, int] = {}
+
+    def ask(self, state: int, number: int) -> tuple[int, int]:
+        """Give the first pair of the next state, and the number of the answer."""
+        answer = self.step(self.states[state], self.alphabet[number])
+        code = _ACTIONS.index(answer.action) * 2 + bool(answer.announced)
+        known = self.state_id(answer.state) * _SPREAD, code
+        self.answers[state * _SIGNALS + number] = known
+        return known
+
+    def state_id(self, state: State) -> int:
+        """Give the state's number."""
+        found = self._state_ids.get(state)
+        if found is None:
+            found = self._state_ids[state] = len(self.states)
+            self.states.append(state)
+        return found
+
+    def signal_id(self, signal: Signal) -> int:
+        """Give the signal's number."""
+        found = self._signal_ids.get(signal)
+        if found is None:
+            found = self._signal_ids[signal] = len(self.alphabet)
+            self.alphabet.append(signal)
+        return found
+
+
 class Graph:
     """The reachable pairs of one policy in one world. `begin[n]:end[n]` are the edges of node `n`, once expanded."""
 
-    def __init__(self, policy: Policy, step: Stepper, world: World, max_states: int) -> None:
-        self.policy, self.step, self.world, self.max_states = policy, step, world, max_states
-        self.states: list[State] = []
+    def __init__(self, machine: Machine, world: World, max_states: int) -> None:
+        self.machine, self.world, self.max_states = machine, world, max_states
+        self.policy, self.step = machine.policy, machine.step
         self.asked: list[Asked] = []
         self.moves: list[Move] = []
         self.keys = array("q")
@@ -74,26 +110,22 @@ class Graph:
         self.end = array("q")
         self.target = array("i")
         self.move = array("i")
-        self._state_ids: dict[State, int] = {}
         self._asked_ids: dict[Asked, int] = {}
         self._node_ids: dict[int, int] = {}
         self._signals: list[list[int]] = []
-        self._alphabet: list[Signal] = []
-        self._signal_ids: dict[Signal, int] = {}
-        self._steps: dict[int, tuple[int, int]] = {}
         self._moves: dict[int, tuple[int, int]] = {}
-        self.root = self.node(policy.start, START)
+        self.root = self.node(self.policy.start, START)
         self._walk()
         self.size = len(self.keys)
 
     def node(self, state: State, asked: Asked) -> int:
         """Give the number of a pair, adding it if it is new (an added one has no edges until `expand`)."""
-        return self._node(self._state_id(state), self._asked_id(asked))
+        return self._node(self.machine.state_id(state), self._asked_id(asked))
 
     def pair(self, node: int) -> tuple[State, Asked]:
         """Give the policy state and what was asked for."""
         state, asked = divmod(self.keys[node], _SPREAD)
-        return self.states[state], self.asked[asked]
+        return self.machine.states[state], self.asked[asked]
 
     def state_number(self, node: int) -> int:
         """Give the number of the node's policy state."""
@@ -143,13 +175,13 @@ class Graph:
         """Ask the policy for its answer to every signal that may come at this node."""
         state, asked = divmod(self.keys[node], _SPREAD)
         self.begin[node] = len(self.target)
-        steps, moves, nodes = self._steps, self._moves, self._node_ids
+        steps, moves, nodes = self.machine.answers, self._moves, self._node_ids
         to, by = self.target.append, self.move.append
         row, column = state * _SIGNALS, asked * _SIGNALS
         for number in self._signals[asked]:
             known = steps.get(row + number)
             if known is None:
-                known = self._ask(state, number)
+                known = self.machine.ask(state, number)
             after, answer = known
             kind = moves.get((column + number) * _ANSWERS + answer)
             if kind is None:
@@ -171,42 +203,20 @@ class Graph:
                     "If the policy counts something, cap the counter; if it is this large, raise --max-states."
                 )
 
-    def _ask(self, state: int, number: int) -> tuple[int, int]:
-        """Give the next state's first pair, and the answer's number."""
-        answer = self.step(self.states[state], self._alphabet[number])
-        code = _ACTIONS.index(answer.action) * 2 + bool(answer.announced)
-        known = self._state_id(answer.state) * _SPREAD, code
-        self._steps[state * _SIGNALS + number] = known
-        return known
-
     def _new_move(self, asked: int, number: int, answer: int) -> tuple[int, int]:
-        action, announced, signal = _ACTIONS[answer // 2], bool(answer % 2), self._alphabet[number]
+        action, announced, signal = _ACTIONS[answer // 2], bool(answer % 2), self.machine.alphabet[number]
         then = follow(self.asked[asked], signal, action, announced, self.world)
         kind = len(self.moves), self._asked_id(then)
         self.moves.append(Move(self.asked[asked], signal, action, announced, then))
         self._moves[(asked * _SIGNALS + number) * _ANSWERS + answer] = kind
         return kind
 
-    def _state_id(self, state: State) -> int:
-        found = self._state_ids.get(state)
-        if found is None:
-            found = self._state_ids[state] = len(self.states)
-            self.states.append(state)
-        return found
-
     def _asked_id(self, asked: Asked) -> int:
         found = self._asked_ids.get(asked)
         if found is None:
             found = self._asked_ids[asked] = len(self.asked)
             self.asked.append(asked)
-            self._signals.append([self._signal_id(signal) for signal in answers(asked, self.world)])
-        return found
-
-    def _signal_id(self, signal: Signal) -> int:
-        found = self._signal_ids.get(signal)
-        if found is None:
-            found = self._signal_ids[signal] = len(self._alphabet)
-            self._alphabet.append(signal)
+            self._signals.append([self.machine.signal_id(signal) for signal in answers(asked, self.world)])
         return found
 
     def _node(self, state: int, asked: int) -> int:

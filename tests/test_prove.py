@@ -1,5 +1,6 @@
 """What the prover finds: the loops that agents were recorded in, what reviews said of their fixes, and toy policies."""
 
+import json
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.certificate import verify
 from forensics.environment import CLASSES, START, FaultClass, World, answers, follow
 from forensics.explanation import explain
-from forensics.prove import AssumptionError, Proof, prove
+from forensics.prove import AssumptionError, Proof, prove, to_json
 from forensics.replay import Policy, PolicyError, Signal, find, policies, stepper
 from forensics.terms import Property
 from forensics.verdict import Verdict
@@ -409,3 +411,19 @@ def test_random_walks_never_exceed_a_proved_bound(name: str, choices: list[int],
             used <= verdict.figures[figure]
             for used, figure in zip(spent, ("recoveries", "model_calls", "summaries"), strict=True)
         )
+
+
+def test_a_large_policy_inherits_what_holds_with_all_failures_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = prove("openclaw")
+    monkeypatch.setattr("forensics.prove.INHERITING_STATES", 100)
+    proof = prove("openclaw")
+    assert proof.states_by_fault == exact.states_by_fault
+    for name, judged in proof.verdicts.items():
+        for kind, verdict in judged.by_fault.items():
+            assert verdict.holds == _verdict(exact, name, kind).holds
+            assert verdict.figures.get("inherited", False) == judged.overall.holds
+    assert verify(json.loads(json.dumps(to_json([proof])))) == []
+    whole = prove("reference")
+    assert set(whole.states_by_fault.values()) == {None}
+    assert whole.verdicts["bounded"].by_fault["overflow"].figures["recoveries"] == 3
+    assert verify(json.loads(json.dumps(to_json([whole])))) == []

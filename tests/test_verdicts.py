@@ -28,7 +28,7 @@ HOLDS = {
     "opencode-v2": "o-lbt- --lb-- oc--t- -c---- oclbt+ ---bt- ---bt-",
     "pi": "o-lbt- --lb-- oc--t- -c--t- ocl--- oclbt+ ------",
     "pilotdeck-after": "--lbt- --lb-- oc--t- ocl--- ------ ------ ---bt-",
-    "pilotdeck-before": "--lbt- --lb-- oc--t- ------ ------ ------ ------",
+    "pilotdeck-before": "--lbt- --lb-- oc--t- ------ ------ ------ ---bt-",
     "pilotdeck-head": "--lbt- --lb-- oc--t- ocl--- ------ ------ ---bt-",
     "reference": "oclbt+ oclbt+ oclbt+ oclbt+ oclbt+ oclbt+ oclbt+",
 }
