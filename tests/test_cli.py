@@ -455,6 +455,7 @@ def test_help_is_the_same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
             "report",
             "timeline",
             "capture",
+            "replay",
             "prove",
             "read",
             "list",

@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "timeline": "timeline",
     "capture": "capture",
     "read": "read",
+    "replay": "replay",
     "prove": "prove",
     "list": "list_",
     "explain": "explain",

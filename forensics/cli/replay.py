@@ -1,0 +1,142 @@
+"""The command that asks of a record what other recovery logic would have done."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forensics.cli import _common
+from forensics.cli._common import Paths, Quiet, Strict
+from forensics.config import UsageError, nearest, read_key, settings
+
+_FORMATS = ("table", "json")
+_SWEPT = "max-output"
+
+
+def replay(  # noqa: PLR0917  (the options of the command)
+    paths: Paths,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy",
+            "-p",
+            metavar="NAME",
+            help="A policy, or a .py file; default: those of each file's agent, and reference.",
+        ),
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", "-f", metavar="FORMAT", help="table or json.")] = "table",
+    cap: Annotated[
+        str | None, typer.Option("--cap", metavar="TOKENS", help="The context window, where the file does not say it.")
+    ] = None,
+    max_output: Annotated[
+        str | None, typer.Option("--max-output", metavar="TOKENS", help="The model's output cap.")
+    ] = None,
+    reserve: Annotated[
+        str | None, typer.Option("--reserve", metavar="TOKENS", help="What the agent keeps free of the window.")
+    ] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            "--sweep", metavar="max-output=N,N", help="Summaries by output budget, with reasoning and without."
+        ),
+    ] = None,
+    natural: Annotated[
+        str | None,
+        typer.Option(
+            "--natural", metavar="MIN-MAX", help="Tokens that a summary takes without reasoning, if you know."
+        ),
+    ] = None,
+    strict: Strict = None,
+    quiet: Quiet = False,
+) -> None:
+    """Replay recovery policies over sessions and logs: which logic ran, and what another would have changed.
+
+    A figure that no record decides is an interval, from pessimistic to optimistic; what the file cannot tell is
+    undetermined, and what it does not say is unknown.
+    """
+    if format_ not in _FORMATS:
+        raise UsageError(f"--format: {format_!r} does not fit; {nearest(format_, _FORMATS)}")
+    from forensics.detect import detectors  # noqa: PLC0415  (not needed for --help)
+    from forensics.measures import Given  # noqa: PLC0415
+    from forensics.replays import Asked  # noqa: PLC0415
+
+    config = settings({}, Path.cwd(), detectors)
+    sizes = {"cap": cap, "max-output": max_output, "reserve": reserve}
+    given = Given(*(None if value is None else read_key("cap", value, f"--{name}") for name, value in sizes.items()))
+    if given.cap is None and config.get("cap") is not None:
+        given = given._replace(cap=config["cap"])
+    asked = Asked(
+        policies=tuple(one for word in policy for one in word.split(",")) if policy else None,
+        given=given,
+        models={name: Given(**found) for name, found in config.get("models", {}).items()},
+        budgets=_budgets(sweep),
+        natural=_natural(natural),
+    )
+    sessions, skipped = _replayed(paths, asked)
+    _common.write(_shown(sessions, skipped, format_))
+    strict = bool(strict if strict is not None else config.get("strict"))
+    _common.finish(_code(sessions, skipped, strict=strict, quiet=quiet))
+
+
+def _budgets(word: str | None) -> tuple[int, ...]:
+    if word is None:
+        return ()
+    name, equals, values = word.partition("=")
+    if name != _SWEPT or not equals:
+        raise UsageError(f"--sweep: {word!r} does not fit; for example max-output=4000,6000,12000,16000,24000")
+    return tuple(read_key("cap", value.strip(), "--sweep") for value in values.split(","))
+
+
+def _natural(word: str | None) -> tuple[int, int] | None:
+    if word is None:
+        return None
+    low, _, high = word.partition("-")
+    least = read_key("cap", low.strip(), "--natural")
+    most = read_key("cap", (high or low).strip(), "--natural")
+    if most < least:
+        raise UsageError(f"--natural: {word!r} ends before it begins; for example 667-1869")
+    return least, most
+
+
+def _replayed(paths: list[str], asked: Any) -> tuple[list[Any], list[Any]]:
+    from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415  (not needed for --help)
+    from forensics.replay import PolicyError  # noqa: PLC0415
+    from forensics.replays import Skip, replay_file  # noqa: PLC0415
+
+    with _common.spool(paths) as folder:
+        try:
+            found = expand(paths, folder, _common.stdin())
+            made = [replay_file(one.path, one.name, asked) for one in found.files]
+        except NoSuchInput as error:
+            raise UsageError(str(error)) from error
+        except PolicyError as error:
+            raise UsageError(f"--policy: {error}") from error
+    skipped = [Skip(path=one.path, reason=one.reason) for one in found.skipped]
+    skipped += [one.skipped for one in made if one.skipped is not None]
+    return [session for one in made for session in one.sessions], sorted(skipped, key=lambda one: one.path)
+
+
+def _shown(sessions: list[Any], skipped: list[Any], format_: str) -> str:
+    if format_ == "json":
+        from forensics.replays import to_json  # noqa: PLC0415  (only for this format)
+        from forensics.reports.json import encode  # noqa: PLC0415
+
+        return encode(to_json(sessions, skipped), indent=2) + "\n"
+    from forensics.replay_text import to_text  # noqa: PLC0415  (only for this format)
+
+    return to_text(sessions, skipped)
+
+
+def _code(sessions: list[Any], skipped: Iterable[Any], *, strict: bool, quiet: bool) -> int:
+    """Exit codes: 0 ran, 2 wrong usage, 3 nothing was recognised, 4 incomplete and --strict."""
+    left = list(skipped)
+    if not sessions:
+        if not quiet:
+            _common.complain("nothing was recognised (exit 3)", "result")
+        return 3
+    if strict and left:
+        if not quiet:
+            _common.complain(f"{len(left)} inputs were not read (exit 4)", "result")
+        return 4
+    return 0

@@ -1,0 +1,403 @@
+"""One file replayed: every session against its policies, with what each would have changed."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from forensics.conform import Departure
+from forensics.counterfactual import Counterfactual, Interval, counterfactual
+from forensics.decisions import Point, Sight, points, sight
+from forensics.episodes import Cost
+from forensics.failures import breaks
+from forensics.fingerprint import Candidate, Print, candidates, fingerprint, named, ran
+from forensics.growth import Lived, recorded, relive
+from forensics.measures import Figure, Given, Measures
+from forensics.parse import NotRecognised, Source, Unreadable, read, recognise
+from forensics.streaks import Standing, Streak, longest, standing
+from forensics.summary_budget import Row, attempts, sweep
+from forensics.timeline import File, Session
+
+SCHEMA_VERSION = 1
+FIGURES = (
+    "manual_continues",
+    "compactions",
+    "paid_summaries",
+    "model_calls",
+    "tokens",
+    "dollars",
+    "hours",
+)
+_AFTER = "pilotdeck-after"
+
+
+class Asked(msgspec.Struct, kw_only=True, frozen=True):
+    """What a replay is asked for. `policies` of `None`: those of each file's agent, and `reference`."""
+
+    policies: tuple[str, ...] | None = None
+    given: Given = Given()
+    models: Mapping[str, Given] = {}
+    """What the configuration says of models, by name."""
+    budgets: tuple[int, ...] = ()
+    """Output budgets of summaries to sweep."""
+    natural: tuple[int, int] | None = None
+
+
+class Departs(msgspec.Struct, kw_only=True):
+    """The first decision that is not the policy's."""
+
+    line: int | None
+    record: str | None
+    lines: list[int]
+    """All rows that show it: the failure, the decision, what came next."""
+    recorded: str
+    policy: str
+
+
+class Verdict(msgspec.Struct, kw_only=True):
+    """Whether the policy bounds the recovery from failures of the session's classes.
+
+    `figure`: the most recoveries in a row that are possible, or as many as the record shows of an endless one.
+    """
+
+    bounded: bool | None
+    figure: int | None
+    cycle: list[int] | None
+    """First and last line of the loop on record."""
+    records: list[str] | None
+    words: str
+    by_fault: dict[str, bool | None]
+    """Each class of failure that the session holds, judged by itself."""
+    assumptions: list[str]
+
+
+class PolicyReplay(msgspec.Struct, kw_only=True):
+    """One session under one policy."""
+
+    policy: str
+    options: dict[str, Any]
+    agrees: Literal["consistent", "departs", "undetermined"]
+    decisions: int
+    equal: int
+    departs: Departs | None
+    departures: int
+    undetermined: int
+    verdict: Verdict
+    counterfactual: dict[str, list[float | None]]
+    resumed: int
+    """Breaks that a person mended, and where the policy goes on by itself."""
+    notes: list[str]
+
+
+class Longest(msgspec.Struct, kw_only=True):
+    """The record's longest streak of automatic recoveries without progress."""
+
+    recoveries: int
+    lines: list[int] | None
+    records: list[str] | None
+
+
+class SessionReplay(msgspec.Struct, kw_only=True):
+    """One session replayed."""
+
+    session: str
+    agent: str
+    version: str | None
+    file: str
+    decisions: int
+    ran: str
+    sizes: dict[str, dict[str, Any]]
+    """What had to be known: each figure in tokens with where it comes from."""
+    streak: Longest
+    policies: list[PolicyReplay]
+    sweep: list[dict[str, Any]]
+    notes: list[str]
+
+
+class Skip(msgspec.Struct, kw_only=True):
+    """A file that was not replayed, and why."""
+
+    path: str
+    reason: str
+
+
+class Replayed(msgspec.Struct, kw_only=True):
+    """All that was replayed of one file."""
+
+    sessions: list[SessionReplay] = []
+    skipped: Skip | None = None
+
+
+def replay_file(path: Path, name: str, asked: Asked) -> Replayed:
+    """Replay one file; `name` is the path as the user gave it. Raises `PolicyError`."""
+    source = Source(path, name)
+    try:
+        chosen = recognise(path)
+        file = File(name, chosen.name, chosen.agent, log=chosen.log).build(read(source, chosen), asked.given.cap)
+    except (NotRecognised, Unreadable) as error:
+        return Replayed(skipped=Skip(path=name, reason=str(error)))
+    except OSError as error:
+        return Replayed(skipped=Skip(path=name, reason=error.strerror or str(error)))
+    seen = sight(chosen, source.failures or chosen.failures)
+    return Replayed(sessions=[_session(session, seen, file, asked) for session in file.sessions])
+
+
+class _Case(NamedTuple):
+    """A session made ready."""
+
+    session: Session
+    points: list[Point]
+    seen: Sight
+    measures: Measures
+    streak: Streak
+
+
+def _session(session: Session, seen: Sight, file: File, asked: Asked) -> SessionReplay:
+    given = _given(session, asked)
+    made = points(session, seen, given, file.host)
+    measures = Measures(session, given, failures=seen.failures)
+    case = _Case(session, made, seen, measures, longest(made, replies=seen.replies))
+    prints = fingerprint(made, seen, _chosen(case, asked))
+    budget = [_row(row) for row in sweep(attempts(made, asked.natural), asked.budgets, measures.cap.value)]
+    return SessionReplay(
+        session=session.id,
+        agent=session.agent,
+        version=session.version,
+        file=session.file,
+        decisions=sum(one.decides for one in made),
+        ran=ran(one for one in prints if one.candidate.policy.agent is not None),
+        sizes=_sizes(measures),
+        streak=_longest(case.streak),
+        policies=[_policy(case, one) for one in prints],
+        sweep=budget,
+        notes=_notes(measures, made, seen),
+    )
+
+
+def _given(session: Session, asked: Asked) -> Given:
+    """Put together what the user says: of this run, else of the session's model."""
+    names = {event.model for event in session.events if event.model}
+    table = next((asked.models[name] for name in sorted(names) if name in asked.models), Given()) if names else Given()
+    own = asked.given
+    return Given(
+        own.cap if own.cap is not None else table.cap,
+        own.max_output if own.max_output is not None else table.max_output,
+        own.reserve if own.reserve is not None else table.reserve,
+    )
+
+
+def _chosen(case: _Case, asked: Asked) -> list[Candidate]:
+    if asked.policies is not None:
+        return named(asked.policies)
+    found = candidates(case.session.agent)
+    if case.session.agent == "pi" and all(
+        one.agrees == "departs" for one in fingerprint(case.points, case.seen, found)
+    ):
+        found = [*found, *candidates("atomic")]  # an Atomic session without a name of its own
+    return [*found, *named(["reference"])]
+
+
+def _policy(case: _Case, one: Print) -> PolicyReplay:
+    found = one.found
+    other, notes = _other(case, one)
+    return PolicyReplay(
+        policy=one.candidate.label,
+        options=one.candidate.options,
+        agrees=one.agrees,
+        decisions=found.decisions,
+        equal=found.equal,
+        departs=_departs(case.points, one, found.departs) if found.departs else None,
+        departures=len(found.departures),
+        undetermined=found.undetermined,
+        verdict=_verdict(standing(case.points, found, case.streak)),
+        counterfactual={f"{name}_avoided": list(other.interval(name)) for name in FIGURES},
+        resumed=other.resumed,
+        notes=notes,
+    )
+
+
+def _departs(made: list[Point], one: Print, departure: Departure) -> Departs:
+    row = made[departure.at].row
+    return Departs(
+        line=row.line,
+        record=row.record,
+        lines=sorted({line for point in one.proof for line in point.lines}),
+        recorded=departure.recorded,
+        policy=" or ".join(departure.policy),
+    )
+
+
+def _verdict(found: Standing) -> Verdict:
+    lines, records = _ends(found.cycle)
+    return Verdict(
+        bounded=found.bounded,
+        figure=found.figure,
+        cycle=lines,
+        records=records,
+        words=found.words,
+        by_fault={str(kind): holds for kind, holds in found.by_fault.items()},
+        assumptions=list(found.assumptions),
+    )
+
+
+def _longest(streak: Streak) -> Longest:
+    lines, records = _ends(streak)
+    return Longest(recoveries=streak.length, lines=lines, records=records)
+
+
+def _ends(streak: Streak | None) -> tuple[list[int] | None, list[str] | None]:
+    rows = [] if streak is None else [one for one in (streak.first, streak.last) if one is not None]
+    lines = [one.line for one in rows if one.line is not None]
+    records = [one.record for one in rows if one.record is not None]
+    return (lines if len(lines) == 2 else None), (records if len(records) == 2 else None)
+
+
+def _sizes(measures: Measures) -> dict[str, dict[str, Any]]:
+    figures = {
+        "cap": measures.cap,
+        "max_output": measures.max_output,
+        "reserve": measures.reserve,
+        "threshold": measures.threshold,
+        "over_from": Figure(measures.over_from, "inferred"),
+        "under_to": Figure(measures.under_to, "inferred"),
+    }
+    return {
+        name: {"tokens": figure.value, "basis": figure.basis if figure.value is not None else "unknown"}
+        for name, figure in figures.items()
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "max_output": row.asked,
+        "in_force": row.in_force,
+        "reasoning": row.reasoning,
+        "cut_or_empty": [row.most, row.least],
+        "calls": row.of,
+    }
+
+
+def _notes(measures: Measures, made: Iterable[Point], seen: Sight) -> list[str]:
+    found = []
+    inferred = any(point.decides and point.basis == "inferred" for point in made)
+    if inferred and measures.conditional:
+        found.append("sizes inferred from neighbours suppose that no compaction failed unseen; --cap settles it")
+    if not seen.whole:
+        found.append("a session file loses what its agent does after the process closes: such decisions stay open")
+    return found
+
+
+def _other(case: _Case, one: Print) -> tuple[Counterfactual, list[str]]:
+    """Give what the policy would have avoided, and what to know about the figures."""
+    name = one.candidate.policy.name
+    lived = _lived(case.points, case.measures.cap.value, name) if name.startswith("pilotdeck") else None
+    if lived is None or not (one.found.departures or name == _AFTER):
+        other = counterfactual(case.session, case.points, one.found, case.seen)
+        mended = sum(one.prompt is not None for one in breaks(case.session))
+        told = f"goes on by itself at {other.resumed} of {mended} places where a person had to write"
+        return other, [told] if other.resumed else []
+    peaks = sorted({lived.low.peak, lived.high.peak})
+    notes = [
+        f"largest prompt {lived.real.peak:,} tokens, then {' to '.join(f'{peak:,}' for peak in peaks)}: the growth on "
+        "record, lived again; a summary leaves the compactor's target, the emergency cut a tenth of the messages"
+    ]
+    if name == _AFTER:
+        notes += [
+            "optimistic: every summary succeeds; pessimistic: none does, as where reasoning cannot be turned off",
+            "bounds nothing by itself: a context that stays full is compacted for ever",
+            "exits of the gateway are correlated with compactions in time, no more: none is counted as avoided",
+        ]
+    return lived.found, notes
+
+
+class _Lived(NamedTuple):
+    real: Lived
+    low: Lived
+    high: Lived
+    found: Counterfactual
+
+
+def _lived(made: list[Point], cap: int | None, name: str) -> _Lived | None:
+    real = recorded(made)
+    if cap is None or not real.attempts:
+        return None
+    emergency = name != "pilotdeck-before"
+    low = relive(made, cap, succeed=False, emergency=emergency)
+    high = relive(made, cap, succeed=name == _AFTER, emergency=emergency)
+    if low is None or high is None:
+        return None
+    costs = [
+        Cost(
+            compactions=real.attempts - one.attempts,
+            paid_summaries=real.calls - one.calls,
+            model_calls=real.calls - one.calls,
+            uncounted=1,
+            unpriced=1,
+            doubtful=real.doubtful,
+            looping=None,
+        )
+        for one in (low, high)
+    ]
+    return _Lived(real, low, high, Counterfactual(costs[0], costs[1], 0))
+
+
+def to_json(found: Iterable[SessionReplay], skipped: Iterable[Skip] = ()) -> dict[str, Any]:
+    """Give the report as one plain JSON value."""
+    sessions = list(found)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "sessions": [msgspec.to_builtins(one) for one in sessions],
+        "total": totals(sessions),
+        "sweep": swept(sessions),
+        "skipped": [msgspec.to_builtins(one) for one in skipped],
+    }
+
+
+def totals(sessions: Iterable[SessionReplay]) -> list[dict[str, Any]]:
+    """Sum up over sessions, policy by policy; a figure that one session does not know is unknown."""
+    found: dict[str, list[PolicyReplay]] = {}
+    for session in sessions:
+        for one in session.policies:
+            found.setdefault(one.policy, []).append(one)
+    return [
+        {
+            "policy": policy,
+            "sessions": len(made),
+            "decisions": sum(one.decisions for one in made),
+            "equal": sum(one.equal for one in made),
+            "departures": sum(one.departures for one in made),
+            "undetermined": sum(one.undetermined for one in made),
+            "verdict": _worst(made),
+            "counterfactual": {
+                f"{name}_avoided": list(_sum(one.counterfactual[f"{name}_avoided"] for one in made)) for name in FIGURES
+            },
+        }
+        for policy, made in found.items()
+    ]
+
+
+def swept(sessions: Iterable[SessionReplay]) -> list[dict[str, Any]]:
+    """Add up the sessions' tables of summaries by output budget; the budget in force is the least of them."""
+    found: dict[tuple[int, bool], dict[str, Any]] = {}
+    for row in (row for one in sessions for row in one.sweep):
+        key = row["max_output"], row["reasoning"]
+        held = found.setdefault(key, {**row, "cut_or_empty": [0, 0], "calls": 0})
+        held["in_force"] = min(held["in_force"], row["in_force"])
+        held["cut_or_empty"] = [a + b for a, b in zip(held["cut_or_empty"], row["cut_or_empty"], strict=True)]
+        held["calls"] += row["calls"]
+    return list(found.values())
+
+
+def _worst(made: list[PolicyReplay]) -> dict[str, Any]:
+    verdicts = [one.verdict for one in made]
+    states = [one.bounded for one in verdicts]
+    figures = [one.figure for one in verdicts if one.figure is not None]
+    bounded = False if False in states else None if None in states else True
+    return {"bounded": bounded, "figure": max(figures, default=None)}
+
+
+def _sum(intervals: Iterable[list[float | None]]) -> Interval:
+    ends = list(zip(*intervals, strict=True))
+    summed = [None if None in end else sum(value for value in end if value is not None) for end in ends]
+    return Interval(*(value if value is None or isinstance(value, int) else round(value, 6) for value in summed))
