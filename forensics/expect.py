@@ -42,10 +42,23 @@ KEYS = tuple(field.encode_name for field in msgspec.structs.fields(Expectations)
 
 
 class Group(NamedTuple):
-    """Expectations of the sessions in files that match a pattern; `None`: of all."""
+    """Expectations of the sessions in files that match a pattern; `None`: of all.
+
+    A key that stands with a pattern replaces the one for all in its files; `waived` ones are not asked there.
+    """
 
     pattern: str | None
     asked: Expectations
+    waived: frozenset[str] = frozenset()
+
+    def says(self, key: str) -> bool:
+        """Whether the group has a word on that key."""
+        value = getattr(self.asked, key.replace("-", "_"))
+        return key in self.waived or not (value is None or value == ())
+
+    def covers(self, one: SessionTotals) -> bool:
+        """Whether the session is in a file that is meant."""
+        return self.pattern is None or fnmatchcase(one.file, self.pattern)
 
 
 Agree = Callable[[str, str], Mapping[str, Agreement] | None]
@@ -65,18 +78,24 @@ def groups(given: Any, place: str) -> list[Group]:
     if not isinstance(given, dict):
         raise UsageError(f"{place}: is not a table; write [tool.forensics.expect]")
     own = {key: value for key, value in given.items() if not isinstance(value, dict)}
-    found = [Group(None, _read(own, place))] if own else []
+    found = [_group(None, own, place)] if own else []
     return found + [
-        Group(pattern, _read(inner, f"{place}.{pattern}"))
+        _group(pattern, inner, f"{place}.{pattern}")
         for pattern, inner in sorted(given.items())
         if isinstance(inner, dict)
     ]
 
 
-def _read(given: dict[str, Any], place: str) -> Expectations:
+def _group(pattern: str | None, given: dict[str, Any], place: str) -> Group:
+    """Read one table; `false` waives a bound."""
     for key in given:
         if key not in KEYS:
             raise UsageError(f"{place}: unknown key {key!r}; {nearest(key, KEYS)}")
+    waived = frozenset(key for key, value in given.items() if value is False)
+    return Group(pattern, _read({key: value for key, value in given.items() if key not in waived}, place), waived)
+
+
+def _read(given: dict[str, Any], place: str) -> Expectations:
     try:
         found = msgspec.convert(given, Expectations)
     except msgspec.ValidationError as error:
@@ -102,34 +121,20 @@ def judge(
     asked: Sequence[Group], sessions: Sequence[SessionTotals], parsers: Mapping[str, str], agree: Agree
 ) -> Iterator[Remark]:
     """Say of every expectation whether it holds. `parsers` maps files to the parsers that read them."""
-    for pattern, wanted in asked:
-        chosen = [one for one in sessions if pattern is None or fnmatchcase(one.file, pattern)]
-        where = "" if pattern is None else f" of {pattern}"
-        if not chosen and pattern is not None:
+    for group in asked:
+        chosen = [one for one in sessions if group.covers(one)]
+        where = "" if group.pattern is None else f" of {group.pattern}"
+        if not chosen and group.pattern is not None:
             yield _remark(f"files{where}", "unused", "no session that was read is in such a file")
             continue
-        for key, found in _judged(wanted, _Sessions(chosen, dict(parsers), agree)):
-            yield from (_named(one, key + where) for one in found)
-
-
-def _named(one: Remark, name: str) -> Remark:
-    return msgspec.structs.replace(one, name=name)
-
-
-def _judged(wanted: Expectations, seen: "_Sessions") -> Iterator[tuple[str, list[Remark]]]:
-    """Judge each expectation that is asked; what holds is one remark, and so is what cannot be judged."""
-    if wanted.max_compactions_per_prompt is not None:
-        yield "max-compactions-per-prompt", _every(seen.compactions(wanted.max_compactions_per_prompt))
-    if wanted.max_no_summary_rate is not None:
-        yield "max-no-summary-rate", [seen.no_summary(wanted.max_no_summary_rate)]
-    if wanted.max_manual_continues is not None:
-        yield "max-manual-continues", [seen.continues(wanted.max_manual_continues)]
-    if wanted.max_context_ratio is not None:
-        yield "max-context-ratio", _every(seen.ratios(wanted.max_context_ratio))
-    if wanted.conforms_to is not None:
-        yield "conforms-to", _every(seen.conforms(wanted.conforms_to))
-        if wanted.proved:
-            yield "proved", list(_proved(wanted.conforms_to, wanted.proved))
+        others = [one for one in asked if one.pattern is not None] if group.pattern is None else []
+        for key, answer in _JUDGES.items():
+            if not group.says(key) or key in group.waived:
+                continue
+            left = [one for one in chosen if not any(two.says(key) and two.covers(one) for two in others)]
+            if left or not chosen:
+                found = answer(_Sessions(left, dict(parsers), agree), group.asked)
+                yield from (msgspec.structs.replace(one, name=key + where) for one in found)
 
 
 class _Answer(NamedTuple):
@@ -268,3 +273,14 @@ def _proved(policy: str, names: Sequence[str]) -> Iterator[Remark]:
         verdict = verdicts[name]
         words = f"{policy} is {'' if verdict.holds else 'not '}{name}: {verdict.reason}"
         yield _remark("", "held" if verdict.holds else "broken", words)
+
+
+_JUDGES: dict[str, Callable[[_Sessions, Any], list[Remark]]] = {
+    "max-compactions-per-prompt": lambda seen, asked: _every(seen.compactions(asked.max_compactions_per_prompt)),
+    "max-no-summary-rate": lambda seen, asked: [seen.no_summary(asked.max_no_summary_rate)],
+    "max-manual-continues": lambda seen, asked: [seen.continues(asked.max_manual_continues)],
+    "max-context-ratio": lambda seen, asked: _every(seen.ratios(asked.max_context_ratio)),
+    "conforms-to": lambda seen, asked: _every(seen.conforms(asked.conforms_to)),
+    "proved": lambda _, asked: list(_proved(asked.conforms_to, asked.proved)),
+}
+"""How each key is judged: what holds is one remark, and so is what cannot be judged."""

@@ -154,6 +154,30 @@ def test_bounds_of_a_path_judge_its_sessions_alone() -> None:
     ]
 
 
+def test_a_bound_of_a_path_replaces_the_one_for_all() -> None:
+    sessions = [session(), session(session="t", file="b/x.log", manual_continues=7)]
+
+    def found(**other: Any) -> list[tuple[str, str, str]]:
+        expected = groups({"max-manual-continues": 1, "b/*": other}, "p")
+        return [(one.name, one.change, one.message) for one in judge(expected, sessions, {}, nobody)]
+
+    own = ("max-manual-continues", "held", "1 in 1 session, at most 1")
+    assert found(**{"max-manual-continues": 7}) == [
+        own,
+        ("max-manual-continues of b/*", "held", "7 in 1 session, at most 7"),
+    ]
+    assert found(**{"max-manual-continues": False}) == [own]
+    assert found(**{"max-context-ratio": 1.0}) == [
+        ("max-manual-continues", "broken", "8 in 2 sessions, at most 1"),
+        ("max-context-ratio of b/*", "held", "0.9 of the window, at most 1"),
+    ]
+
+
+def test_a_bound_that_other_bounds_replace_everywhere_is_not_judged() -> None:
+    expected = groups({"max-manual-continues": 0, "*": {"max-manual-continues": 1}}, "p")
+    assert [one.name for one in judge(expected, [session()], {}, nobody)] == ["max-manual-continues of *"]
+
+
 def test_what_a_policy_is_proved_to_be_is_proved_here() -> None:
     assert told(session(), conforms_to="reference", proved=("bounded", "loud"))[1:] == [
         ("proved", "held", "reference is bounded: " + _reason("reference", "bounded"), False),
