@@ -50,6 +50,7 @@ class Session:
         self.memo: dict[str, Any] = {}
         """What several detectors derive from the session, kept by name so that it is computed once."""
         self._replies: list[Event] = []
+        self._cut: Event | None = None
         self._run: set[str] = set()
         self._pending: dict[str, Event] = {}
 
@@ -78,8 +79,13 @@ class Session:
                     self._keep_ends(event)
             else:
                 self._keep(event)
+                self._cut = event if event.stop == "length" else None
         elif kind == "tool":
             self.tools += 1
+            if self._cut is not None:  # a cut reply whose calls run all the same: its turn goes on
+                if self._cut.seq + 1 == event.seq:
+                    self._cut.tool = event.tool or "unknown"
+                self._cut = None
         else:
             self._other(event, kind)
         if event.cap is not None:

@@ -16,3 +16,20 @@ def test_a_turns_usage_on_a_row_of_its_own_is_part_of_the_totals_and_no_requests
     session.add(Event(kind="note", input=100, output=10))
     assert (session.input_tokens, session.cached_tokens, session.output_tokens) == (100, None, 10)
     assert (session.replies, len(session.samples)) == (0, 0)
+
+
+def test_a_cut_reply_whose_calls_ran_names_the_tool() -> None:
+    """pi runs the calls of a reply that was cut at the output limit, and sends their results."""
+    session = Session("s", "demo", "file")
+    rows = [
+        Event(kind="reply", stop="length"),
+        Event(kind="tool", tool="read"),
+        Event(kind="tool", tool="exec"),
+        Event(kind="reply", stop="length"),
+        Event(kind="prompt", origin="human"),
+        Event(kind="tool", tool="read"),
+    ]
+    for row in rows:
+        session.add(row)
+    session.close()
+    assert [event.tool for event in session.events if event.kind == "reply"] == ["read", None]
