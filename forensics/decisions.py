@@ -342,6 +342,8 @@ def _marked(events: Iterable[Event]) -> bool:
 
 
 def _stop(event: Event) -> Stop | None:
+    if event.stop == "length" and event.tool is not None:
+        return "tool"  # its calls ran all the same
     return event.stop if event.stop in {"done", "tool", "length", "error"} else None
 
 

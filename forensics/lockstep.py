@@ -37,6 +37,8 @@ class Config(NamedTuple):
     """The policy has announced something."""
     said: bool = False
     """It was the end of recovery after a reply, and the row of the announcement is still to come."""
+    sent: bool = False
+    """A continuation that the policy scheduled has stood in the record since the last prompt."""
     cut: bool = False
     """The policy has cut the context after a failed compaction, and the row of that is still to come."""
 
@@ -49,10 +51,14 @@ class Reached(NamedTuple):
 
 
 class Loop:
-    """A policy in its agent's loop, in a format that shows `seen`."""
+    """A policy in its agent's loop, in a format that shows `seen`.
 
-    def __init__(self, step: Callable[[State, Signal], Step], seen: Sight) -> None:
-        self.step, self.seen = step, seen
+    `awaits`: a process that closes waits for the first continuation after a prompt, so only a later one is lost,
+    unless the file shows that a new process read the next prompt: the old one may have been killed.
+    """
+
+    def __init__(self, step: Callable[[State, Signal], Step], seen: Sight, *, awaits: bool = False) -> None:
+        self.step, self.seen, self.awaits = step, seen, awaits
 
     def tell(self, config: Config, signal: Signal) -> Config:
         """Give what is due after the policy was told a signal (compare `environment.follow`)."""
@@ -60,7 +66,9 @@ class Loop:
         action, last = answer.action, _left(config.last, signal)
         said = answer.announced and signal.kind == "reply" and signal.fault != "transient"
         cut = action == "truncate" and (signal.kind == "compacted" or (signal.good and signal.over))
+        sent = signal.kind != "prompt" and (config.sent or (signal.kind == "reply" and config.owed))
         after = config._replace(
+            sent=sent,
             state=answer.state,
             did=action,
             owed=False,
@@ -136,7 +144,7 @@ class Loop:
         for one in [*self._reach(config, "request"), *self._reach(config, "wait")]:
             if one.config.due == "request" and (not one.config.owed or one.config.early):
                 yield one
-            elif boundary is not False:
+            elif boundary is True or (boundary is None and (one.config.sent or not self.awaits)):
                 yield Reached(one.config._replace(due="idle", owed=False), unseen=True)
         if config.due == "compaction" and boundary is not False:
             yield Reached(config._replace(due="idle", waiting=False), unseen=True)

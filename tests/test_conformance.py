@@ -83,9 +83,9 @@ REFUTED: dict[str, dict[str, dict[str, str]]] = {
         "pi": {"atomic-before": "c d e e2 e3 h", "atomic-1684": "c e e2 e3 h", "atomic-1690": "c e e2 e3 h"},
         "pi-events": {"atomic-before": "c d e e2 e3 h", "atomic-1684": "c e e2 e3 h", "atomic-1690": "c e e2 e3 h"},
     },
-    "pi-0.73.1": {"pi": {}, "pi-events": {}},
+    "pi-0.73.1": {"pi": {"atomic-1690": "b b3 d e e2 h"}, "pi-events": {}},
     "pi-1.6.0": {
-        "pi": {"pi 0.73": "e e_rpc", "atomic-1690": "e e_rpc"},
+        "pi": {"pi 0.73": "e e_rpc", "atomic-1690": "d e e_rpc g"},
         "pi-events": {"pi 0.73": "c e e_rpc", "atomic-1690": "c e e_rpc"},
     },
     "openclaw-2026.9.6": {
