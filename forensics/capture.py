@@ -87,6 +87,7 @@ class Subject:
         self.file = file
         self.findings = result.findings
         self.records = result.input.records
+        self.companions = [Path(one) for one in result.input.companions]
         self.parser = recognise(path)
 
     @property

@@ -1,13 +1,15 @@
 """From what the user points at to the files to read: files, folders, globs, standard input; in a stable order."""
 
+import contextlib
 import glob
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from forensics.parse import NotRecognised, recognise
 from forensics.scan import SkipKind, Skipped
 
 STDIN = "-"
@@ -26,6 +28,13 @@ class NoSuchInput(Exception):  # noqa: N818  (what the user typed is wrong, not 
     """A path that does not exist, or a glob that matches nothing. The message says what to do."""
 
 
+class WouldOverwrite(NoSuchInput):
+    """What is to be written is one of the inputs, or a link to one. The message says which and what to do."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{printable(path)}: is one of the inputs, and would be overwritten; write to another place")
+
+
 class Found(NamedTuple):
     """A file to read: where it is, its name for the reader (printable, `/` between folders), its size in bytes."""
 
@@ -37,15 +46,22 @@ class Found(NamedTuple):
 class Inputs:
     """What was found: `files` to read, `skipped` what is not read and why. Both sorted by name."""
 
-    def __init__(self, without: Sequence[Path] = ()) -> None:
+    def __init__(self, without: Iterable[Path] = ()) -> None:
         self.files: list[Found] = []
         self.skipped: list[Skipped] = []
-        self._without = {_identity(path, path.stat()) for path in without if path.exists()}
+        self._without = _identities(without)
         self._files: list[Found] = []
         self._seen: dict[Identity, str] = {}
+        self._found: dict[Identity, Found] = {}
+        self._named: set[Identity] = set()
 
-    def add(self, path: Path) -> None:
-        """Take a path that the user named: a file, or a folder with all that is in it. Opens nothing but folders."""
+    def add(self, path: Path, *, named: bool = True) -> None:
+        """Take a path: a file, or a folder with all that is in it. Opens nothing but folders.
+
+        `named`: the user wrote it out, so that it is an input whatever it holds.
+        """
+        if named:
+            self._named |= _identities([path])
         waiting = [path]
         while waiting:
             one = waiting.pop()
@@ -66,10 +82,11 @@ class Inputs:
             return self._folder(path, identity)
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, "unreadable", f"{_kind(status.st_mode)}: pipe it to standard input and name it -")
-        elif path.name.endswith(LOCK) or path.name == BASELINE:
+        elif _is_lock(path) or path.name == BASELINE:
             self._skip(path, "excluded", "what recordings are held to, not a recording")
         elif identity not in self._without and self._is_new(path, identity, "file"):
-            self._files.append(Found(path, printable(path), status.st_size))
+            found = self._found[identity] = Found(path, printable(path), status.st_size)
+            self._files.append(found)
         return []
 
     def _folder(self, path: Path, identity: Identity) -> list[Path]:
@@ -94,6 +111,31 @@ class Inputs:
     def _skip(self, path: Path, kind: SkipKind, reason: str) -> None:
         self.skipped.append(Skipped(path=printable(path), bytes=0, kind=kind, reason=reason))
 
+    def leave_out(self, outputs: Iterable[Path]) -> None:
+        """Pass over what this run writes: reports of an earlier run that lie in a folder.
+
+        Raises `WouldOverwrite` where one of them was named, holds what is read, or belongs to a database or a lock.
+        """
+        for output in outputs:
+            there = bool(_identities([output]))
+            if there and (self.holds(output) or _is_lock(Path(os.path.realpath(output)))):
+                raise WouldOverwrite(output)
+        own = {self._found.get(identity) for identity in _identities(outputs)}
+        self.files = [one for one in self.files if one not in own]
+
+    def holds(self, path: Path) -> bool:
+        """Whether a path leads to an input, or to what lies beside a database among them.
+
+        A file that was found in a folder, and that nothing recognises, is none.
+        """
+        sides = (one.path.with_name(one.path.name + side) for one in self.files for side in _SIDES)
+        return any(
+            identity in self._named
+            or (identity in self._found and _is_read(self._found[identity].path))
+            or identity in _identities(sides)
+            for identity in _identities([path])
+        )
+
     def close(self) -> "Inputs":
         """Sort, and leave out the side files of SQLite databases: they are read with their database."""
         paths = {found.path for found in self._files}
@@ -108,25 +150,35 @@ class Inputs:
         return self
 
 
-def expand(given: Sequence[str], spool: Path, stdin: BinaryIO | None, without: Sequence[Path] = ()) -> Inputs:
+def expand(
+    given: Sequence[str],
+    spool: Path,
+    stdin: BinaryIO | None,
+    without: Iterable[Path] = (),
+    outputs: Sequence[Path] = (),
+) -> Inputs:
     """Find the files behind the given paths, globs and `-` (standard input, copied into the folder `spool`).
 
-    Files in `without` (this run's own outputs) are passed over. Raises `NoSuchInput`.
+    Files in `without` are passed over, and so are `outputs`, which this run writes. Raises `NoSuchInput`, and
+    `WouldOverwrite` where an output is an input.
     """
     inputs = Inputs(without)
     for one in given:
         if one == STDIN:
-            inputs.files.append(_spooled(stdin, spool / "stdin"))
+            inputs.files.append(_spooled(stdin, spool / "stdin", outputs))
             continue
-        for path in _matches(one):
-            inputs.add(path)
-    return inputs.close()
+        for path, named in _matches(one):
+            inputs.add(path, named=named)
+    inputs.close()
+    inputs.leave_out(outputs)
+    return inputs
 
 
-def _matches(given: str) -> Iterator[Path]:
+def _matches(given: str) -> Iterator[tuple[Path, bool]]:
+    """Give the paths, and whether each was written out."""
     path = Path(given)
     if os.path.lexists(path):
-        yield path
+        yield path, True
         return
     matched: list[str] = []
     trouble = "no such file or folder"
@@ -135,12 +187,15 @@ def _matches(given: str) -> Iterator[Path]:
         matched = glob.glob(given, recursive=True, include_hidden=True)  # noqa: PTH207  (Path.glob takes no absolute ones)
     if not matched:
         raise NoSuchInput(f"{printable(path)}: {trouble}; give a file, a folder, a glob or - for standard input")
-    yield from map(Path, sorted(matched))
+    yield from ((Path(one), False) for one in sorted(matched))
 
 
-def _spooled(stdin: BinaryIO | None, path: Path) -> Found:
+def _spooled(stdin: BinaryIO | None, path: Path, outputs: Iterable[Path]) -> Found:
     if stdin is None:
         raise NoSuchInput("-: standard input is closed; give a file or pipe one in")
+    for output in outputs:
+        if _is_open_as(stdin, output):
+            raise WouldOverwrite(output)
     with path.open("wb") as copy:
         shutil.copyfileobj(stdin, copy)
     return Found(path, STDIN, path.stat().st_size)
@@ -154,6 +209,42 @@ def printable(path: Path) -> str:
 def _identity(path: Path, status: os.stat_result) -> Identity:
     """Tell a file from every other, by its number where the file system gives one."""
     return status.st_dev, status.st_ino or path.resolve().as_posix()
+
+
+def _identities(paths: Iterable[Path]) -> set[Identity]:
+    """Tell the files behind paths from all others; a path with nothing behind it is left out."""
+    found: set[Identity] = set()
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):
+            found.add(_identity(path, path.stat()))
+    return found
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file that is there."""
+    return not _identities([one]).isdisjoint(_identities([other]))
+
+
+def _is_open_as(stream: BinaryIO, path: Path) -> bool:
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # a stream without a file behind it
+        return False
+    return stat.S_ISREG(status.st_mode) and _identity(path, status) in _identities([path])
+
+
+def _is_lock(path: Path) -> bool:
+    return path.name.endswith(LOCK)
+
+
+def _is_read(path: Path) -> bool:
+    try:
+        recognise(path)
+    except NotRecognised:
+        return False
+    except Exception:  # noqa: BLE001  (what cannot be looked at is not written over)
+        return True
+    return True
 
 
 def _database_of(path: Path) -> Path | None:

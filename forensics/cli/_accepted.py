@@ -4,17 +4,27 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from forensics.cli._scanning import Gathered, Output
-from forensics.config import Settings
+from forensics.config import Settings, UsageError
+from forensics.inputs import same_file
 from forensics.marks import Rules, baseline_file, marker, rules_for, suppressions
 from forensics.scan import Options
 from forensics.summary import Mark, Report, Terms, summarise
 
-__all__ = ["baseline_file", "marks", "own_files", "unaccepted"]
+__all__ = ["apart_from_baseline", "baseline_file", "marks", "own_files", "unaccepted"]
 
 
-def own_files(asked: Settings, outputs: Iterable[Output]) -> list[Path]:
-    """Give the files of this run that are no input: its reports and its baseline."""
-    return [*(one.path for one in outputs if one.path), baseline_file(asked)]
+def own_files(asked: Settings, outputs: Iterable[Output]) -> tuple[list[Path], list[Path]]:
+    """Give the files of this run that are no input: its baseline, and what it writes. Raises `UsageError`."""
+    return [baseline_file(asked)], apart_from_baseline(asked, [one.path for one in outputs if one.path])
+
+
+def apart_from_baseline(asked: Settings, written: list[Path]) -> list[Path]:
+    """Give the files that a run writes. Raises `UsageError` when one is the baseline."""
+    held = baseline_file(asked)
+    for path in written:
+        if same_file(path, held):
+            raise UsageError(f"--output: {path}: is the baseline, and would be overwritten; write to another place")
+    return written
 
 
 def marks(asked: Settings, options: Options, paths: Sequence[str]) -> Mark:

@@ -115,20 +115,6 @@ def abandon_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def save(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all. Raises `OSError`."""
-    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-    if path.exists() and not path.is_file():  # a device or a pipe
-        path.write_bytes(data)
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 @contextlib.contextmanager
 def spool(paths: Iterable[str]) -> Iterator[Path]:
     """Give a folder for a copy of standard input, removed afterwards; made only when `-` is asked for."""

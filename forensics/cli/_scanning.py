@@ -10,9 +10,10 @@ from forensics.cli import _common
 from forensics.cli._run import scan_all
 from forensics.config import Settings, UsageError, chosen, nearest
 from forensics.detect import detectors
-from forensics.inputs import Found, NoSuchInput, expand
+from forensics.inputs import Found, Inputs, NoSuchInput, WouldOverwrite, expand, same_file
 from forensics.redact import redacted
 from forensics.reports import BINARY, SHARED, Style, content, formats, render
+from forensics.saving import save
 from forensics.scan import Options, Result, Skipped
 from forensics.summary import Report, Terms
 
@@ -27,6 +28,7 @@ class Output(NamedTuple):
 class Gathered(NamedTuple):
     """What was read: the files, their results, what was passed over, and how it was asked for."""
 
+    inputs: Inputs
     files: list[Found]
     results: list[Result]
     skipped: list[Skipped]
@@ -46,6 +48,8 @@ def outputs_of(given: Sequence[str], format_: str | None) -> list[Output]:
             raise UsageError(f"--output: {path}: there is no such folder; make it first")
         if path != "-" and Path(path).is_dir():
             raise UsageError(f"--output: {path}: is a folder; give a file's name")
+        if path != "-" and any(_one_place(Path(path), other.path) for other in found if other.path):
+            raise UsageError(f"--output: {path}: two reports to one file; give each its own")
         found.append(Output(name, None if path == "-" else Path(path)))
     to_screen = [one for one in found if one.path is None]
     if len(to_screen) > 1 or (to_screen and format_):
@@ -53,17 +57,26 @@ def outputs_of(given: Sequence[str], format_: str | None) -> list[Output]:
     return found
 
 
-def gather(paths: Sequence[str], asked: Settings, without: Iterable[Path] = ()) -> Gathered:
-    """Read what the paths name; the files `without` (this run's own) are passed over. Raises `UsageError`."""
+def _one_place(one: Path, other: Path) -> bool:
+    return one.absolute() == other.absolute() or same_file(one, other)
+
+
+def gather(
+    paths: Sequence[str], asked: Settings, without: Iterable[Path] = (), outputs: Sequence[Path] = ()
+) -> Gathered:
+    """Read what the paths name; `without` and `outputs` (what this run writes) are passed over.
+
+    Raises `UsageError`.
+    """
     with _common.spool(paths) as folder:
         try:
-            inputs = expand(paths, folder, _common.stdin(), without=list(without))
+            inputs = expand(paths, folder, _common.stdin(), without, outputs)
         except NoSuchInput as error:
             raise UsageError(str(error)) from error
         options = options_of(asked)
         quiet, verbose = bool(asked.get("quiet")), bool(asked.get("verbose"))
         results = scan_all(inputs.files, options, asked.get("jobs"), quiet=quiet, verbose=verbose)
-    return Gathered(inputs.files, results, inputs.skipped, options)
+    return Gathered(inputs, inputs.files, results, inputs.skipped, options)
 
 
 def options_of(asked: Settings) -> Options:
@@ -80,6 +93,10 @@ def terms_of(asked: Settings) -> Terms:
 
 def publish(report: Report, asked: Settings, outputs: list[Output]) -> None:
     """Write the report to the files and to standard output. Raises `UsageError`."""
+    read_too = [Path(path) for one in report.coverage.inputs for path in one.companions]
+    for one in outputs:
+        if one.path and any(same_file(one.path, other) for other in read_too):
+            raise UsageError(f"--output: {WouldOverwrite(one.path)}")
     clean: Report | None = None
     on_screen = next((one.format for one in outputs if one.path is None), asked.get("format", "table"))
     if on_screen in BINARY and _common.is_terminal(sys.stdout):
@@ -107,6 +124,6 @@ def publish(report: Report, asked: Settings, outputs: list[Output]) -> None:
 
 def _save(path: Path, text: bytes) -> None:
     try:
-        _common.save(path, text)
+        save(path, text)
     except OSError as error:
         raise UsageError(f"--output: {path}: cannot be written: {error.strerror}; choose another place") from error

@@ -128,9 +128,10 @@ def _write(paths: list[str], asked: Settings, old: "Baseline", change: "Change",
     from forensics.baseline import Seen, dump  # noqa: PLC0415  (not needed for --help)
     from forensics.cli import _scanning  # noqa: PLC0415
     from forensics.cli._accepted import unaccepted  # noqa: PLC0415
+    from forensics.saving import save  # noqa: PLC0415
 
     target = _file(asked)
-    found = _scanning.gather(paths, {**asked, "quiet": quiet}, [target])
+    found = _scanning.gather(paths, {**asked, "quiet": quiet}, outputs=[target])
     report = unaccepted(found, asked)
     result = report.summary.result
     if result.exit_code:
@@ -139,7 +140,7 @@ def _write(paths: list[str], asked: Settings, old: "Baseline", change: "Change",
     seen = Seen(report.detectors, {one.session for one in report.sessions})
     changed = change(old, report.findings, seen, found.options.now or 0)
     try:
-        _common.save(target, dump(changed.baseline))
+        save(target, dump(changed.baseline))
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror}; choose another place") from error
     if not quiet:

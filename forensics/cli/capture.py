@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,8 @@ import typer
 from forensics.cli import _common
 from forensics.config import Settings, UsageError, assignments, read_key, settings
 from forensics.detect import Finding, detectors
-from forensics.inputs import Found, NoSuchInput, expand
+from forensics.inputs import Inputs, NoSuchInput, WouldOverwrite, expand, same_file
+from forensics.saving import save
 
 if TYPE_CHECKING:
     from forensics.capture import Capture, Subject
@@ -66,8 +66,10 @@ def capture(  # noqa: PLR0917  (the options of the command)
         raise UsageError(f"--finding: {finding!r} is too short; give at least {_SHORTEST} characters of the id")
     target = _target(output, all_=all_)
     asked = _asked(cap, now, set_)
-    job = _Job(target, force=force, quiet=quiet, wanted=finding)
-    read = job.run(_files(path), asked, keep_errors=keep_text == "errors", exact=exact)
+    inputs = _inputs(path)
+    _apart(inputs, target, all_=all_)
+    job = _Job(inputs, target, force=force, quiet=quiet, wanted=finding)
+    read = job.run(asked, keep_errors=keep_text == "errors", exact=exact)
     if not read:
         _common.complain(f"{path}: nothing was recognised")
         _common.finish(3)
@@ -95,33 +97,43 @@ def _asked(cap: str | None, now: str | None, set_: list[str] | None) -> Settings
     return settings(given, Path.cwd(), detectors)
 
 
-def _files(path: str) -> list[Found]:
+def _inputs(path: str) -> Inputs:
     with TemporaryDirectory(prefix="forensics-") as folder:
         try:
-            return expand([path], Path(folder), None).files
+            return expand([path], Path(folder), None)
         except NoSuchInput as error:
             raise UsageError(str(error)) from error
+
+
+def _apart(inputs: Inputs, target: Path, *, all_: bool) -> None:
+    """Refuse to write where an input, or a link to one, could be in the way."""
+    there = target.iterdir() if all_ and target.is_dir() else [target]
+    for one in sorted(there):
+        if inputs.holds(one):
+            raise UsageError(f"--output: {WouldOverwrite(one)}")
 
 
 class _Job:
     """What is to be captured, where it goes, and how it went."""
 
-    def __init__(self, target: Path, *, force: bool, quiet: bool, wanted: str | None) -> None:
+    def __init__(self, inputs: Inputs, target: Path, *, force: bool, quiet: bool, wanted: str | None) -> None:
         self.matched = 0
         self.failed = 0
+        self._inputs = inputs
         self._target = target
         self._force = force
         self._quiet = quiet
         self._wanted = wanted
         self._names: set[str] = set()
 
-    def run(self, files: Sequence[Found], asked: Settings, *, keep_errors: bool, exact: bool) -> int:
+    def run(self, asked: Settings, *, keep_errors: bool, exact: bool) -> int:
         """Capture from each file; give how many were read."""
         from forensics.capture import CannotCapture, Subject  # noqa: PLC0415  (not needed for --help)
         from forensics.scan import Options  # noqa: PLC0415
 
         options = Options(options=asked["set"], cap=asked.get("cap"), now=asked.get("now", round(time.time() * 1000)))
         read = 0
+        files = self._inputs.files
         for one in files:
             try:
                 subject = Subject(one.path, one.name, options, keep_errors=keep_errors, exact=exact)
@@ -168,13 +180,17 @@ class _Job:
     def _check(self, target: Path) -> None:
         if target.exists() and not self._force:
             raise UsageError(f"--output: {target}: is there already; give another name, or --force")
+        if self._inputs.holds(target):
+            raise UsageError(f"--output: {WouldOverwrite(target)}")
 
     def _write(self, made: "Capture", target: Path, subject: "Subject") -> None:
         for name in made.files:
             self._check(target.with_name(name))
+            if any(same_file(target.with_name(name), one) for one in subject.companions):
+                raise UsageError(f"--output: {WouldOverwrite(target.with_name(name))}")
         for name, data in made.files.items():
             try:
-                _common.save(target.with_name(name), data)
+                save(target.with_name(name), data)
             except OSError as error:
                 raise UsageError(
                     f"--output: {target}: cannot be written: {error.strerror}; choose another place"

@@ -57,7 +57,7 @@ def check(  # noqa: PLR0917  (the options of the command)
 
     outputs = _scanning.outputs_of(output or (), format_)
     expected = expect.of_settings(asked)
-    found = _scanning.gather(paths, asked, own_files(asked, outputs))
+    found = _scanning.gather(paths, asked, *own_files(asked, outputs))
     rules = rules_for(asked, found.options, paths, check=True)
     report = checked(
         found.files, found.results, found.skipped, found.options,

@@ -31,6 +31,8 @@ def lock(
     asked = _options.asked_of({"cap": cap, "now": now, "quiet": quiet}, set_)
     from forensics.check import structure  # noqa: PLC0415  (not needed for --help)
     from forensics.cli import _scanning  # noqa: PLC0415
+    from forensics.inputs import WouldOverwrite  # noqa: PLC0415
+    from forensics.lock import place  # noqa: PLC0415
     from forensics.summary import summarise  # noqa: PLC0415
 
     if "-" in captures:
@@ -40,6 +42,9 @@ def lock(
     if result.exit_code:
         _common.complain(f"{result.reason} (exit {result.exit_code}); no lock was written", "result")
         _common.finish(result.exit_code)
+    for one in found.files:
+        if found.inputs.holds(place(one.path)):
+            raise UsageError(f"lock: {WouldOverwrite(place(one.path))}")
     written = 0
     for one in found.files:
         now_ = structure(one, found.options)
@@ -53,6 +58,7 @@ def lock(
 
 def _write(found: "Found", shape: "Shape", *, quiet: bool) -> None:
     from forensics.lock import compare, dump, load, place  # noqa: PLC0415  (not needed for --help)
+    from forensics.saving import save  # noqa: PLC0415
 
     target = place(found.path)
     told = "new"
@@ -64,7 +70,7 @@ def _write(found: "Found", shape: "Shape", *, quiet: bool) -> None:
         else:
             told = "; ".join(f"{one.name}, {one.change}: {one.message}" for one in differences) or "as before"
     try:
-        _common.save(target, dump(shape, found.path.name))
+        save(target, dump(shape, found.path.name))
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror}") from error
     if not quiet:

@@ -57,6 +57,8 @@ def prove(  # noqa: PLR0917  (the options of the command)
         _assumptions()
     if format_ not in _FORMATS:
         raise UsageError(f"--format: {format_!r} does not fit; {nearest(format_, _FORMATS)}")
+    if witness is not None:
+        _apart(witness, policies or ())
     asked = list(_required(require or ()))
     proofs = _proved(policies, set_ or (), assume or (), max_states)
     _common.write(_shown(proofs, format_))
@@ -67,6 +69,13 @@ def prove(  # noqa: PLR0917  (the options of the command)
         words = ", ".join(f"{name} loses {wanted}" for name, wanted, _ in lost) or "every required property holds"
         _common.complain(f"{words} (exit {int(bool(lost))})", "result")
     _common.finish(int(bool(asked and lost)))
+
+
+def _apart(witness: Path, policies: Iterable[str]) -> None:
+    from forensics.inputs import WouldOverwrite, same_file  # noqa: PLC0415  (not needed for --help)
+
+    if any(one.endswith(".py") and same_file(witness, Path(one)) for one in policies):
+        raise UsageError(f"--witness: {WouldOverwrite(witness)}")
 
 
 def _assumptions() -> None:
@@ -138,13 +147,14 @@ def _shown(proofs: list[Any], format_: str) -> str:
 
 
 def _export(path: Path, lost: list[tuple[str, str, Any]]) -> None:
+    from forensics.saving import save  # noqa: PLC0415  (not needed for --help)
     from forensics.witness import to_lines, witness_events  # noqa: PLC0415  (not needed for --help)
 
     if not lost:
         raise UsageError("--witness: no property is lost, so there is nothing to show; ask for another policy")
     name, wanted, verdict = lost[0]
     try:
-        _common.save(path, to_lines(witness_events(verdict.witness, agent=name)))
+        save(path, to_lines(witness_events(verdict.witness, agent=name)))
     except OSError as error:
         raise UsageError(f"--witness: {path}: cannot be written: {error.strerror}; choose another place") from error
     _common.complain(f"{path}: {name} loses {wanted}: {verdict.reason}", "witness")

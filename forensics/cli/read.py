@@ -1,7 +1,7 @@
 """The command that writes the event table."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import TYPE_CHECKING, Annotated
@@ -12,9 +12,10 @@ from forensics.cli import _common
 from forensics.cli._common import Paths, Quiet, Strict
 from forensics.config import UsageError, settings
 from forensics.detect import detectors
-from forensics.inputs import Found, NoSuchInput, expand
+from forensics.inputs import Found, NoSuchInput, WouldOverwrite, expand, same_file
 from forensics.parse import NotRecognised, Source, Unreadable, recognise
 from forensics.reports._words import coverage_line
+from forensics.saving import saving
 from forensics.scan import Result, Skipped, input_of
 from forensics.summary import Terms, summarise, without_companions
 
@@ -50,7 +51,7 @@ def read(  # noqa: PLR0917  (the options of the command)
     asked = settings(_common.given(strict=strict), Path.cwd(), detectors)
     with _common.spool(paths) as folder:
         try:
-            inputs = expand(paths, folder, _common.stdin(), without=[target] if target else [])
+            inputs = expand(paths, folder, _common.stdin(), outputs=[target] if target else [])
         except NoSuchInput as error:
             raise UsageError(str(error)) from error
         cleaner = _cleaner(inputs.files) if redact else None
@@ -88,15 +89,19 @@ def _write(files: Sequence[Found], kind: str, target: Path | None, cleaner: "Row
     with TemporaryFile() as spool:
         table = ParquetFile() if kind == "parquet" else LineFile(kind, spool)
         results = [_add(table, one, cleaner) for one in files]
+        read_too = [Path(path) for one in results if one.input for path in one.input.companions]
+        if target is not None and any(same_file(target, path) for path in read_too):
+            raise UsageError(f"--output: {WouldOverwrite(target)}")
         kept = {one.input.path for one in without_companions(results) if one.input}
         without = frozenset(one.input.path for one in results if one.input) - kept
         try:
-            if isinstance(table, LineFile):
-                _lines(table.blocks(without), target)
-            elif target is None:
-                _piped(table, without)
+            if target is not None:
+                _kept(table, target, without)
+            elif isinstance(table, LineFile):
+                for block in table.blocks(without):
+                    _common.write(block)
             else:
-                table.write(target, without)
+                _piped(table, without)
         except OSError as error:
             raise UsageError(
                 f"--output: {target}: cannot be written: {error.strerror}; choose another place"
@@ -120,13 +125,15 @@ def _add(table: "LineFile | ParquetFile", found: Found, cleaner: "RowCleaner | N
         return Result(skipped=Skipped(path=found.name, bytes=0, kind="unreadable", reason=error.strerror or str(error)))
 
 
-def _lines(blocks: Iterable[bytes], target: Path | None) -> None:
-    if target is None:
-        for block in blocks:
-            _common.write(block)
-        return
-    with target.open("wb") as stream:
-        stream.writelines(blocks)
+def _kept(table: "LineFile | ParquetFile", target: Path, without: frozenset[str]) -> None:
+    from forensics.table import LineFile  # noqa: PLC0415  (not needed for --help)
+
+    with saving(target) as part:
+        if isinstance(table, LineFile):
+            with part.open("wb") as stream:
+                stream.writelines(table.blocks(without))
+        else:
+            table.write(part, without)
 
 
 def _piped(table: "ParquetFile", without: frozenset[str]) -> None:

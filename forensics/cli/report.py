@@ -15,6 +15,7 @@ from forensics.config import Settings, UsageError
 
 if TYPE_CHECKING:
     from forensics.incident.model import Incident
+    from forensics.inputs import Inputs
 
 T = TypeVar("T")
 _KINDS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown", ".json": "json"}
@@ -69,30 +70,53 @@ def report(  # noqa: PLR0917  (the options of the command)
     )  # fmt: skip
     asked.pop("fail-on", None)  # of a configuration file: it is about scan and check
     targets = _targets(output or ["-"])
-    made = _made(paths, asked, [path for _, path in targets if path], excerpts=with_excerpts)
-    _write(made, targets, _folder(charts))
+    folder = _folder(charts)
+    inputs, made = _made(paths, asked, [path for _, path in targets if path], excerpts=with_excerpts)
+    _apart(inputs, made, targets, folder)
+    _write(made, targets, folder)
     result = made.summary.result
     if not asked.get("quiet"):
         _common.complain(f"{result.reason} (exit {result.exit_code})", "result")
     _common.finish(result.exit_code)
 
 
-def _made(paths: list[str], asked: Settings, own: list[Path], *, excerpts: bool) -> "Incident":
-    from forensics.cli._accepted import baseline_file, marks  # noqa: PLC0415  (not needed for --help)
+def _made(paths: list[str], asked: Settings, written: list[Path], *, excerpts: bool) -> tuple["Inputs", "Incident"]:
+    from forensics.cli._accepted import apart_from_baseline, baseline_file, marks  # noqa: PLC0415  (not for --help)
     from forensics.cli._scanning import options_of, terms_of  # noqa: PLC0415
     from forensics.incident.build import incident  # noqa: PLC0415
     from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415
     from forensics.redact import redacted_incident  # noqa: PLC0415
 
+    outputs = apart_from_baseline(asked, written)
     with _common.spool(paths) as spooled:
         try:
-            inputs = expand(paths, spooled, _common.stdin(), without=[*own, baseline_file(asked)])
+            inputs = expand(paths, spooled, _common.stdin(), [baseline_file(asked)], outputs)
         except NoSuchInput as error:
             raise UsageError(str(error)) from error
         options = options_of(asked)
         mark = marks(asked, options, paths)
         made = incident(inputs.files, options, terms_of(asked), inputs.skipped, mark, excerpts=excerpts)
-    return redacted_incident(made, Path.cwd().as_posix()) if asked.get("redact", True) else made
+    return inputs, redacted_incident(made, Path.cwd().as_posix()) if asked.get("redact", True) else made
+
+
+def _apart(inputs: "Inputs", made: "Incident", targets: list[tuple[str, Path | None]], folder: Path | None) -> None:
+    """Refuse to write over what was read: with a document over a file beside an input, with a figure over any."""
+    from forensics.inputs import WouldOverwrite, same_file  # noqa: PLC0415  (not needed for --help)
+
+    documents = [path for _, path in targets if path]
+    read_too = [Path(path) for one in made.coverage.inputs for path in one.companions]
+    anchors = [one.anchor for one in made.tracks] + [one.anchor for one in made.bars]
+    figures = [folder / f"{anchor}.png" for anchor in anchors] if folder else []
+    figures += [_beside_it(path) / f"{anchor}.svg" for path in documents for anchor in anchors]
+    clash = next((path for path in figures if inputs.holds(path)), None)
+    clash = clash or next((path for path in (*documents, *figures) for one in read_too if same_file(path, one)), None)
+    if clash is not None:
+        raise UsageError(f"{'--charts' if clash.suffix == '.png' else '--output'}: {WouldOverwrite(clash)}")
+
+
+def _beside_it(document: Path) -> Path:
+    """Give the folder of the figures that a Markdown document shows."""
+    return document.with_name(f"{document.stem}-figures")
 
 
 def _targets(given: list[str]) -> list[tuple[str, Path | None]]:
@@ -109,6 +133,8 @@ def _targets(given: list[str]) -> list[tuple[str, Path | None]]:
             raise UsageError(f"--output: {one}: is a folder; give a file's name")
         if not path.absolute().parent.is_dir():
             raise UsageError(f"--output: {one}: there is no such folder; make it first")
+        if any(path.absolute() == other.absolute() for _, other in found if other):
+            raise UsageError(f"--output: {one}: two reports to one file; give each its own")
         found.append((kind, path))
     return found
 
@@ -123,6 +149,8 @@ def _folder(given: str | None) -> Path | None:
 
 
 def _write(made: "Incident", targets: list[tuple[str, Path | None]], folder: Path | None) -> None:
+    from forensics.saving import save  # noqa: PLC0415  (not needed for --help)
+
     drawn: dict[str, str] = {}
     if folder is not None:
         from forensics.reports._charts import draw  # noqa: PLC0415  (needs matplotlib)
@@ -133,7 +161,7 @@ def _write(made: "Incident", targets: list[tuple[str, Path | None]], folder: Pat
         if path is None:
             _common.write(text)
         else:
-            _tried(partial(_common.save, path, text), path, "--output")
+            _tried(partial(save, path, text), path, "--output")
 
 
 def _tried(what: Callable[[], T], path: Path, option: str) -> T:
@@ -163,7 +191,7 @@ def _text(made: "Incident", kind: str, path: Path | None, drawn: dict[str, str])
     from forensics.reports._incident_markdown import page as markdown  # noqa: PLC0415
 
     if path is not None and not drawn and (made.tracks or made.bars):
-        folder = path.with_name(f"{path.stem}-figures")
+        folder = _beside_it(path)
         written = _tried(partial(write, made, folder), folder, "--output")
         drawn = {name: _beside(path, folder, file) for name, file in written.items()}
     return markdown(made, drawn)

@@ -45,7 +45,7 @@ def scan(  # noqa: PLR0917  (the options of the command)
     from forensics.summary import summarise  # noqa: PLC0415
 
     outputs = _scanning.outputs_of(output or (), format_)
-    found = _scanning.gather(paths, asked, own_files(asked, outputs))
+    found = _scanning.gather(paths, asked, *own_files(asked, outputs))
     terms = _scanning.terms_of(asked)
     mark = marks(asked, found.options, paths)
     report = summarise(found.results, found.skipped, terms, found.options.detectors or (), mark)

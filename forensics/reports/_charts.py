@@ -4,6 +4,7 @@ Shapes, patterns and order are those of the page's own figures; names of session
 """
 
 import warnings
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from forensics.reports._axes import date_of, round_steps, short, time_ticks
 from forensics.reports._marks import LABELS, ORDER
 from forensics.reports._page import track_caption
 from forensics.safe import plain
+from forensics.saving import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +54,9 @@ def draw(incident: Incident, folder: Path) -> dict[str, str]:
 
 def _save(figure: "Figure", folder: Path, anchor: str) -> str:
     name = f"{anchor}.png"
-    figure.savefig(folder / name, dpi=DOTS, metadata={"Software": None})
+    data = BytesIO()
+    figure.savefig(data, format="png", dpi=DOTS, metadata={"Software": None})
+    save(folder / name, data.getvalue())
     return name
 
 

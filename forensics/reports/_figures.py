@@ -7,6 +7,7 @@ from pathlib import Path
 
 from forensics.incident.model import Incident
 from forensics.reports import _svg
+from forensics.saving import save
 
 
 def write(incident: Incident, folder: Path) -> dict[str, str]:
@@ -17,7 +18,7 @@ def write(incident: Incident, folder: Path) -> dict[str, str]:
     drawn += [(one.anchor, _svg.bars(one, style=style())) for one in incident.bars]
     for anchor, text in drawn:
         names[anchor] = f"{anchor}.svg"
-        (folder / names[anchor]).write_text(text + "\n", encoding="utf-8")
+        save(folder / names[anchor], text + "\n")
     return names
 
 
