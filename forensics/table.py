@@ -181,9 +181,12 @@ class ParquetFile:
 
     def write(self, path: Path, without: frozenset[str]) -> None:
         """Write the table, the named files left out."""
+        self.frame(without).write_parquet(path, compression="zstd")
+
+    def frame(self, without: frozenset[str] = frozenset()) -> Any:
+        """Give the table as a polars `DataFrame`, the named files left out."""
         frames = [frame for name, parts in self._parts.items() if name not in without for frame in parts]
-        table = self._polars.concat([self._frame({name: [] for name in SCHEMA}), *frames])
-        table.write_parquet(path, compression="zstd")
+        return self._polars.concat([self._frame({name: [] for name in SCHEMA}), *frames])
 
     def _frame(self, columns: dict[str, list[Any]]) -> Any:
         return self._polars.DataFrame(columns, schema=self._types)

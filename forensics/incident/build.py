@@ -11,6 +11,7 @@ from forensics.incident.evidence import rows_by_place
 from forensics.incident.impact import Errors, impact
 from forensics.incident.join import View, joined
 from forensics.incident.model import Definition, Digest, Group, Incident, Track
+from forensics.incident.replayed import replays
 from forensics.incident.story import display, paragraph
 from forensics.incident.tracks import Draft, bars, draft, track
 from forensics.incident.watch import Watch
@@ -70,6 +71,7 @@ def incident(
     made.bars = bars(drafts, files)
     for number, chart in enumerate(made.bars, 1):
         chart.anchor = f"bars-{number}"
+    made.replays, made.replays_left_out = replays(found, report.findings, options.cap)
     made.digests = [_digest(one) for one in found if one.name in kept]
     return made
 
@@ -98,6 +100,7 @@ def assemble(
         bars=[],
         groups=grouped,
         replays=[],
+        replays_left_out=0,
         sessions=report.sessions,
         summary=report.summary,
         coverage=report.coverage,

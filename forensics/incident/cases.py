@@ -47,7 +47,7 @@ def _group(name: str, findings: list[Finding], places: Places, *, excerpts: bool
 
 def page_parts(page: str) -> tuple[str, str, str | None]:
     """Give a detector's page in parts: what it finds, why it matters, what to do (`None` where it does not say)."""
-    parts = [" ".join(part.split()) for part in page.split("\n\n")]
+    parts = [" ".join(part.replace("`", "").split()) for part in page.split("\n\n")]
     what = parts[0] if parts else ""
     told = [part for part in parts[1:] if not part.startswith((_TODO, "Measures:"))]
     why = told[0].removeprefix(_WHY).strip() if told else ""

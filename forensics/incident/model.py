@@ -208,6 +208,8 @@ class Incident(msgspec.Struct, kw_only=True):
     bars: list[Bars]
     groups: list[Group]
     replays: list["Replay"]
+    replays_left_out: int
+    """Sessions with findings that were not replayed here."""
     sessions: list[SessionTotals]
     summary: Summary
     coverage: Coverage
@@ -218,14 +220,31 @@ class Incident(msgspec.Struct, kw_only=True):
     digests: list[Digest]
 
 
+class Other(msgspec.Struct, kw_only=True):
+    """What one policy does with a session's failures. Figures are simulated: from pessimistic to optimistic."""
+
+    policy: str
+    agrees: Literal["consistent", "departs", "undetermined"]
+    decisions: str
+    """How many of the recorded decisions are the policy's, and where the first one that is not stands."""
+    bounded: bool | None
+    verdict: str
+    """What the proof says of the policy, for the classes of failure that the session holds."""
+    avoided: list[tuple[str, str]]
+    """(figure, how much of it), for the figures that differ from the record."""
+    notes: list[str]
+
+
 class Replay(msgspec.Struct, kw_only=True):
-    """What a policy would have done in a session. Figures are simulated, with the interval of both assumptions."""
+    """One session under other policies, up to and past the first decision that differs from the record."""
 
     anchor: str
-    session: str | None
+    session: str
+    agent: str
     file: str
-    policy: str
-    headline: str
-    lines: list[str]
-    verdicts: list[tuple[str, str, str]]
-    """(property, before, after)."""
+    ran: str
+    """Which policy the record itself fits, and the evidence."""
+    recoveries: str
+    """The longest streak of recoveries without progress on record."""
+    others: list[Other]
+    notes: list[str]

@@ -151,14 +151,23 @@ def _rows(case: Case) -> Iterator[str]:
 def _replays(incident: Incident) -> Iterator[str]:
     if not incident.replays:
         return
-    yield "\n## Replay: what another recovery policy would have done\n"
+    yield "\n## Replay: what other recovery policies would have done\n\n"
+    yield (
+        "Every figure here is simulated, from pessimistic (the same failure comes again) to optimistic (the next"
+        " recorded outcome); the verdict is proved by walking every state of the policy.\n"
+    )
     for one in incident.replays:
-        where = f" in session {markdown(one.session)}" if one.session else ""
-        yield f"\n### {markdown(one.policy)}{where}\n\n{markdown(one.headline)}\n\n"
-        yield from (f"- {markdown(line)}\n" for line in one.lines)
-        if one.verdicts:
-            yield "\n| property | before | after |\n| --- | --- | --- |\n"
-            yield from (f"| {markdown(n)} | {markdown(b)} | {markdown(a)} |\n" for n, b, a in one.verdicts)
+        yield f"\n### {markdown(one.agent)}, session {markdown(one.session)}\n\n"
+        yield f"By its record the agent {markdown(one.ran)}. On record: {markdown(one.recoveries)}.\n\n"
+        yield "| policy | decisions that are the policy's | proof | would have been avoided |\n"
+        yield "| --- | --- | --- | --- |\n"
+        for other in one.others:
+            avoided = "; ".join(f"{name}: {value}" for name, value in other.avoided) or "nothing"
+            cells = (other.policy, other.decisions, other.verdict, "; ".join([avoided, *other.notes]))
+            yield "| " + " | ".join(map(markdown, cells)) + " |\n"
+        yield "".join(f"\n*{markdown(note)}*\n" for note in one.notes)
+    if incident.replays_left_out:
+        yield f"\n*{incident.replays_left_out:,} more sessions with findings are not replayed here.*\n"
 
 
 def _coverage(incident: Incident, most: int = 200) -> Iterator[str]:

@@ -114,6 +114,7 @@ def _strings(incident: Incident) -> dict[str, Any]:
         "groups": [_page.group_strings(one) for one in incident.groups],
         "opened": FEW if incident.summary.findings <= FEW else 1,
         "replays": incident.replays,
+        "replays_left_out": incident.replays_left_out,
         "coverage": _page.coverage_words(incident),
         "limits": incident.limits,
         "inputs": [_page.input_strings(one) for one in coverage.inputs],
