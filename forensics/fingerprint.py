@@ -46,7 +46,12 @@ class Print(NamedTuple):
 
 
 def candidates(agent: str, *, variants: bool = True) -> list[Candidate]:
-    """Give the known policies of an agent, oldest first where their names tell."""
+    """Give the known policies of an agent, oldest first where their names tell.
+
+    A witness of a proof names the policy itself as its agent: then they are those of that policy's agent.
+    """
+    if agent in policies():
+        agent = policies()[agent].agent or agent
     known = [one for one in policies().values() if one.agent == agent]
     found: list[Candidate] = []
     for one in sorted(known, key=_age):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from forensics.replays import FIGURES, PolicyReplay, SessionReplay, Skip, swept, totals
+from forensics.replay_report import FIGURES, PolicyReplay, SessionReplay, Skip, swept, totals
 from forensics.safe import plain
 
 _HEADS = ("continues", "compactions", "summaries", "calls", "tokens", "dollars", "hours")

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from forensics.conform import Conformance
 from forensics.decisions import Point
-from forensics.environment import FaultClass, fault_class
+from forensics.environment import FaultClass, World, fault_class
 from forensics.events import Event
-from forensics.prove import Proof, prove
+from forensics.properties import bounded
+from forensics.replay import stepper
 from forensics.verdict import Verdict
-from forensics.walk import TooManyStatesError
+from forensics.walk import Graph, Machine, TooManyStatesError
 
 _MOST_STATES = 500_000
 
@@ -111,16 +112,17 @@ def _assumed(points: Iterable[Point]) -> tuple[str, ...]:
     return ("errors-under-threshold",) if overs == {False} else ()
 
 
-_KNOWN: dict[tuple[str, str, tuple[str, ...]], Proof | None] = {}
+_KNOWN: dict[tuple[str, str, World], Verdict | None] = {}
 
 
 def _proved(found: Conformance, kind: FaultClass, assume: tuple[str, ...]) -> Verdict | None:
-    """Give the policy's proof against one class of failure; `None` where it is too large."""
-    key = found.policy.module, repr(sorted(found.options.items())), assume
+    """Walk the policy against one class of failure, as `prove` does; `None` where it is too large."""
+    world = World(frozenset({kind}), frozenset({*assume, *found.policy.assume}))
+    key = found.policy.module, repr(sorted(found.options.items())), world
     if key not in _KNOWN:
         try:
-            _KNOWN[key] = prove(found.policy, found.options, assume, max_states=_MOST_STATES)
+            machine = Machine(found.policy, stepper(found.policy, found.options))
+            _KNOWN[key] = bounded(Graph(machine, world, _MOST_STATES))
         except TooManyStatesError:
             _KNOWN[key] = None
-    proof = _KNOWN[key]
-    return None if proof is None else proof.verdicts["bounded"].by_fault[kind]
+    return _KNOWN[key]

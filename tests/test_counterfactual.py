@@ -15,7 +15,8 @@ from forensics.events import Event
 from forensics.growth import Lived, recorded, relive
 from forensics.parse import Source, read, recognise
 from forensics.replay import find
-from forensics.replays import Asked, PolicyReplay, replay_file
+from forensics.replay_report import PolicyReplay
+from forensics.replays import Asked, replay_file
 from forensics.timeline import File, Session
 
 Figures = dict[str, list[float | None]]

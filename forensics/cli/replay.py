@@ -102,7 +102,8 @@ def _natural(word: str | None) -> tuple[int, int] | None:
 def _replayed(paths: list[str], asked: Any) -> tuple[list[Any], list[Any]]:
     from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415  (not needed for --help)
     from forensics.replay import PolicyError  # noqa: PLC0415
-    from forensics.replays import Skip, replay_file  # noqa: PLC0415
+    from forensics.replay_report import Skip  # noqa: PLC0415
+    from forensics.replays import replay_file  # noqa: PLC0415
 
     with _common.spool(paths) as folder:
         try:
@@ -119,7 +120,7 @@ def _replayed(paths: list[str], asked: Any) -> tuple[list[Any], list[Any]]:
 
 def _shown(sessions: list[Any], skipped: list[Any], format_: str) -> str:
     if format_ == "json":
-        from forensics.replays import to_json  # noqa: PLC0415  (only for this format)
+        from forensics.replay_report import to_json  # noqa: PLC0415  (only for this format)
         from forensics.reports.json import encode  # noqa: PLC0415
 
         return encode(to_json(sessions, skipped), indent=2) + "\n"
