@@ -9,14 +9,15 @@ from forensics.safe import plain
 
 _ALWAYS = re.compile(r"[\\`*_\[\]|~$]")
 _SOMETIMES = re.compile(
-    r"(?<=www)\.|:(?=//)|(?<=:)/(?=/)"  # addresses that GitHub links by itself
-    r"|#(?=\w)|(?<=\b[Gg][Hh])-(?=\d)"  # issues that it links
+    r"(?<=www)\.|:(?=//)"  # addresses that GitHub links by itself
     r"|:(?=(?:[a-z+-][\w+-]*|100|1234):)",  # names of emoji
     re.IGNORECASE,
 )
+_NAMED = re.compile(r"(?<=[@#])(?=\w)|(?<=\b[Gg][Hh]-)(?=\d)")
+"""People and issues, which GitHub looks for in what has been rendered: an empty comment parts the sign from the name."""
 
 
 def inline(text: str) -> str:
     """Give one line of text that means itself inside a paragraph, a list item or a table's cell."""
     shown = _SOMETIMES.sub(r"\\\g<0>", _ALWAYS.sub(r"\\\g<0>", plain(text).replace("&", "&amp;")))
-    return shown.replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    return _NAMED.sub("<!-- -->", shown.replace("<", "&lt;").replace(">", "&gt;"))
