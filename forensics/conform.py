@@ -133,6 +133,8 @@ class _Run:
                 yield from self._echoed(config)
             if point.perhaps and config.due == "idle":
                 yield Reached(config, unseen=True)
+            if _dropped(point) and config.due == "request" and config.did == "truncate":
+                yield Reached(config)
         elif point.kind == "echo":
             yield from self._echoed(config)
         elif point.kind == "cut":
@@ -199,7 +201,7 @@ class _Run:
             self.configs = {after for one in configs for after in self._asked(one, point)}
             return
         told = {self.loop.tell(one, signal) for one in configs for signal in point.signals}
-        if point.unasked or point.perhaps:
+        if point.unasked or point.perhaps or _dropped(point):
             begun = {one for one in configs if one.due == "compaction"}
             told = {self.loop.tell(one, signal) for one in begun for signal in point.signals}
             told |= {self._aside(one, point) for one in set(configs) - begun}
@@ -215,7 +217,7 @@ class _Run:
 
     def _aside(self, config: Config, point: Point) -> Config:
         """Give where the policy stands after a compaction that it did not ask for."""
-        if point.unasked:
+        if point.unasked or config.did == "truncate":
             return config
         return Config(self.loop.tell(config, point.signals[0]).state)
 
@@ -245,3 +247,8 @@ class _Run:
             self._depart(at, None, self.configs)
             due = "request" if point.will_retry else "idle"
             self.configs = {one._replace(due=due, owed=point.will_retry) for one in self.configs}  # type: ignore[arg-type]
+
+
+def _dropped(point: Point) -> bool:
+    """Say whether the context was cut without a summary: by a compaction of that kind, or by a truncation."""
+    return point.kind == "compacted" and point.row.outcome == "dropped"

@@ -14,8 +14,10 @@ from forensics.environment import START, World, answers, follow
 from forensics.events import Event
 from forensics.measures import Given
 from forensics.parse import Source, read, recognise
+from forensics.prove import prove
 from forensics.replay import Policy, Signal, find, policies, stepper
 from forensics.timeline import File, Session
+from forensics.witness import witness_events
 
 Make = Callable[[], Event]
 SHOWN = Sight()
@@ -272,3 +274,25 @@ def test_a_compaction_written_right_before_a_prompt_waited_for_it() -> None:
 
     assert at(5_003) == [True]
     assert at(5_800) == [False]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(policies()))
+def test_the_witness_of_a_loop_conforms_to_the_policy_that_it_is_of(name: str) -> None:
+    """A second method for both: what the prover found and wrote as a transcript, the replay finds to be the policy."""
+    policy = find(name)
+    verdicts = prove(policy).verdicts
+    for judged_so in (verdicts["bounded"], verdicts["paced"]):
+        for verdict in (judged_so.overall, *judged_so.by_fault.values()):
+            if verdict.holds:
+                continue
+            (made,) = File("w", "plain", "plain").build(witness_events(verdict.witness, agent=name)).sessions
+            found = conform(points(made, SHOWN), policy, SHOWN)
+            assert found.departures == []
+            assert found.equal + found.undetermined == found.decisions
+
+
+def test_a_context_cut_without_a_summary_is_the_truncation_that_a_policy_makes() -> None:
+    rows = [prompt(), failed("overflow"), compacted("dropped"), reply("done"), prompt()]
+    assert judged(session(*rows, agent="pilotdeck"), "pilotdeck-head") == (2, 0, 0)
+    assert judged(session(*rows), "atomic-1690") == (2, 0, 0)

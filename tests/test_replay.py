@@ -225,3 +225,13 @@ def test_hostile_names_do_not_reach_the_screen(command: Command, tmp_path: Path)
     assert code == 0
     assert "\x1b" not in out
     assert "s\\x1b[2J" in out
+
+
+def test_every_sample_can_be_replayed(command: Command, samples: Path) -> None:
+    code, out, err = command(samples.as_posix(), "-f", "json", "--cap", "100000", "--sweep", "max-output=4000")
+    assert (code, err) == (0, "")
+    for session in json.loads(out)["sessions"]:
+        for policy in session["policies"]:
+            assert policy["decisions"] == policy["equal"] + policy["undetermined"] + policy["departures"]
+            for low, high in policy["counterfactual"].values():
+                assert low is None or high is None or low <= high
