@@ -11,8 +11,9 @@ from forensics.incident.evidence import rows_by_place
 from forensics.incident.impact import Errors, impact
 from forensics.incident.join import View, joined
 from forensics.incident.model import Definition, Digest, Group, Incident, Track
+from forensics.incident.names import display
 from forensics.incident.replayed import replays
-from forensics.incident.story import display, paragraph
+from forensics.incident.story import paragraph
 from forensics.incident.tracks import Draft, bars, draft, track
 from forensics.incident.watch import Watch
 from forensics.inputs import Found

@@ -9,7 +9,8 @@ from forensics.detect import Finding
 from forensics.incident.model import Other, Replay
 from forensics.inputs import Found
 from forensics.measures import Given
-from forensics.replays import Asked, PolicyReplay, SessionReplay, replay_file
+from forensics.replay_report import PolicyReplay, SessionReplay
+from forensics.replays import Asked, replay_file
 from forensics.reports._words import count, duration
 
 MOST = 6

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from forensics.incident.cases import number
 from forensics.incident.model import Group, Piece
+from forensics.incident.names import display
 from forensics.reports._words import blind_spots, count, duration, minute
 from forensics.summary import Report
 
@@ -73,14 +74,6 @@ def _plain(report: Report, groups: list[Group]) -> Sentence:
         sentence += [_said(joint)] if joint else []
         sentence += _linked(words, group.anchor)
     return [*sentence, _said(".")]
-
-
-_NAMES = {"atomic": "Atomic", "openclaw": "OpenClaw", "pilotdeck": "PilotDeck"}
-
-
-def display(agent: str) -> str:
-    """Give an agent's name as its makers write it."""
-    return _NAMES.get(agent, agent)
 
 
 def _when(first: int | None, last: int | None) -> str:

@@ -8,6 +8,7 @@ from forensics.attempts import Attempt, attempts
 from forensics.detect import Finding
 from forensics.events import GOOD_STOPS, Event
 from forensics.incident.model import LANES, MARK_WORDS, OUTCOMES, Bars, Clock, Gap, Lane, Mark, Pin, Track
+from forensics.incident.names import display
 from forensics.incident.thin import steps, thinned
 from forensics.incident.watch import Trace, Watch
 from forensics.timeline import File, Session
@@ -58,7 +59,7 @@ def draft(file: File, session: Session | None, watch: Watch, findings: list[Find
     if not spots and not points:
         return None
     return Draft(
-        title=f"{session.agent}, session {session.id}" if session else f"{file.agent}, host process",
+        title=f"{display(session.agent)}, session {session.id}" if session else f"{display(file.agent)}, host process",
         agent=session.agent if session else file.agent,
         session=session.id if session else None,
         files=[file.name],

@@ -91,7 +91,7 @@ def _timeline(incident: Incident, figures: dict[str, str]) -> Iterator[str]:
         elif track.points:
             sizes = [value for _, value in track.points]
             yield f"`{sparkline(sizes, track.cap, width=80)}`\n\n"
-        yield f"{markdown(told(track).removeprefix(f'{track.title}, '))}\n\n"
+        yield f"{markdown(told(track, titled=False))}\n\n"
         yield from (f"{markdown(line)}\n\n" for line in _page.track_lines(track))
     if incident.tracks_left_out:
         yield f"*{markdown(_page.left_out_words(incident))}*\n\n"

@@ -14,7 +14,7 @@ _SOMETIMES = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"(?<=[@#])(?=\w)|(?<=\b[Gg][Hh]-)(?=\d)")
-"""People and issues, which GitHub looks for in what has been rendered: an empty comment parts the sign from the name."""
+"""People and issues, which GitHub looks for in what was rendered: an empty comment parts the sign from the name."""
 
 
 def inline(text: str) -> str:

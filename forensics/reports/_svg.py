@@ -41,10 +41,10 @@ class Frame:
         return self.left + (value - self.start) / self.span * (self.right - self.left)
 
 
-def told(track: Track) -> str:
-    """Say in words what a timeline shows."""
+def told(track: Track, *, titled: bool = True) -> str:
+    """Say in words what a timeline shows, beginning with its title."""
     when = f"{span(track.start, track.end)} UTC" if track.timed else f"rows {track.start:,} to {track.end:,}; no times"
-    parts = [f"{track.title}, {when}"]
+    parts = [f"{track.title}, {when}" if titled else when]
     if track.peak:
         cap = f" of a cap of {track.cap:,}" if track.cap else ""
         parts.append(f"context peaks at {track.peak[1]:,} tokens{cap}")
@@ -54,7 +54,7 @@ def told(track: Track) -> str:
     if track.gaps_in_all:
         stretches = "stretch" if track.gaps_in_all == 1 else "stretches"
         parts.append(f"{track.gaps_in_all:,} {stretches} of 15 minutes or more without a row")
-    return ". ".join(map(_capital, parts)) + "."
+    return ". ".join([parts[0], *map(_capital, parts[1:])]) + "."
 
 
 def _capital(text: str) -> str:
@@ -165,7 +165,7 @@ def _limits(track: Track, frame: Frame, y: Callable[[float], float]) -> Iterator
 
 def _gap_row(track: Track, frame: Frame, top: float) -> Iterator[str]:
     """Draw the stretches in which nothing was recorded as bars in a row of their own."""
-    words = f"15 min without rows {track.gaps_in_all:,}"
+    words = f"silences {track.gaps_in_all:,}"
     y = top + frame.row - ROW / 2
     yield _label(18 if frame.narrow else 21, top + 13 if frame.narrow else y + 4, words, "name")
     yield f"<path class='grid' d='M{frame.left} {y:.1f}H{frame.right}'/>"
