@@ -23,10 +23,25 @@ class Rows(list[Event]):
     """A recording's rows, with what edits need to know of the whole."""
 
     @cached_property
-    def peaks(self) -> dict[str, int]:
-        """The greatest context by session, where its window is known."""
-        file = File("", "", "").build(map(replace, self))
-        return {one.id: one.peak for one in file.sessions if one.peak is not None and one.cap is not None}
+    def _copies(self) -> list[Event]:
+        return [replace(one) for one in self]
+
+    @cached_property
+    def _file(self) -> File:
+        return File("", "", "").build(self._copies)
+
+    @cached_property
+    def peaks(self) -> dict[str, tuple[int, int]]:
+        """The greatest context and the window by session, where both are known."""
+        return {one.id: (one.peak, one.cap) for one in self._file.sessions if one.peak is not None and one.cap}
+
+    @cached_property
+    def triggers(self) -> frozenset[int]:
+        """The positions of the rows that say why a compaction ran, of those that had something to do."""
+        place = {id(one): at for at, one in enumerate(self._copies)}
+        tries = (one for session in self._file.sessions for one in session.attempts if one.outcome != "skipped")
+        said = (next((row for row in one.events if row.trigger), None) for one in tries)
+        return frozenset(place[id(row)] for row in said if row is not None)
 
     @cached_property
     def lasts(self) -> dict[str | None, int]:
@@ -209,9 +224,7 @@ def _opens(one: Event) -> bool:
 def change_trigger(rows: Rows, at: int) -> list[Event] | None:
     """Let another cause call for a compaction: the threshold, or an overflow."""
     one = rows[at]
-    if not _opens(one) or one.trigger not in {"threshold", "overflow"} or one.outcome == "skipped":
-        return None
-    if one.kind == "compacted" and any(_opens(row) and row.kind == "compact" for row in rows[:at]):
+    if at not in rows.triggers or one.trigger not in {"threshold", "overflow"}:
         return None
     return _with(rows, at, replace(one, trigger="overflow" if one.trigger == "threshold" else "threshold"))
 
@@ -256,12 +269,12 @@ def mend_reply(rows: Rows, at: int) -> list[Event] | None:
 
 
 def raise_peak(rows: Rows, at: int) -> list[Event] | None:
-    """Let the greatest context of a session be half as large again, where its window is known."""
+    """Let the greatest context of a session be larger by a quarter of its window or half of itself."""
     one = rows[at]
-    measured = one.kind in {"reply", "budget"} and one.session is not None
-    if not measured or one.context is None or one.context != rows.peaks.get(one.session or ""):
+    peak, cap = rows.peaks.get(one.session or "", (None, 0))
+    if one.kind not in {"reply", "budget"} or one.context is None or one.context != peak:
         return None
-    return _with(rows, at, replace(one, context=one.context * 3 // 2, total=None))
+    return _with(rows, at, replace(one, context=one.context + max(one.context // 2, cap // 4), total=None))
 
 
 def lose_prompt(rows: Rows, at: int) -> list[Event] | None:
