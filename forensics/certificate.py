@@ -23,14 +23,18 @@ def _policy(claim: Mapping[str, Any]) -> Iterator[str]:
     file = claim["source"]["file"]
     try:
         policy = find(claim["policy"] if file.startswith("forensics/policies/") else file)
-        step = stepper(policy, claim["options"])
-        assume = frozenset(assumptions_of(policy, claim["assumptions"]))
+        if source_hash(policy) != claim["source"]["sha256"]:
+            yield "the source of the policy is not the one that was proved"
+        else:
+            yield from refuted(claim, policy)
     except (PolicyError, ValueError) as error:
         yield str(error)
-        return
-    if source_hash(policy) != claim["source"]["sha256"]:
-        yield "the source of the policy is not the one that was proved"
-        return
+
+
+def refuted(claim: Mapping[str, Any], policy: Policy) -> Iterator[str]:
+    """Give what is wrong with the claims about a policy, whatever its text."""
+    step = stepper(policy, claim["options"])
+    assume = frozenset(assumptions_of(policy, claim["assumptions"]))
     for kind in (None, *CLASSES):
         claims = {
             name: verdict if kind is None else verdict["by_fault"][kind] for name, verdict in claim["verdicts"].items()

@@ -91,15 +91,10 @@ def contained(graph: Graph) -> Verdict:
     wrong, path = _futile(graph)
     if not wrong:
         return Verdict(True, {"violations": []}, "nothing is paid for that the state shows to be futile")
-    return Verdict(
-        False,
-        {"violations": sorted(f"{signal} → {action}" for signal, action in wrong)},
-        ending(graph, path),
-        scenes(graph, path, ()),
-    )
+    return Verdict(False, {"violations": sorted(wrong)}, ending(graph, path), scenes(graph, path, ()))
 
 
-def _futile(graph: Graph) -> tuple[set[tuple[Signal, str]], Path]:
+def _futile(graph: Graph) -> tuple[set[str], Path]:
     """Walk the pairs of node and ledger, breadth first; give every kind of futile move, and a way to the first."""
     rules = [[ledger(held, one) for one in graph.moves] for held in range(4)]
     start = graph.root * 4 + FRESH
@@ -125,8 +120,7 @@ def _futile(graph: Graph) -> tuple[set[tuple[Signal, str]], Path]:
     while edge >= 0:
         path.append(edge)
         edge, here = via[here], came[here]
-    kinds = {(graph.moves[kind].signal, str(graph.moves[kind].action)) for kind in wrong}
-    return kinds, path[::-1]
+    return {f"{graph.moves[kind].signal} → {graph.moves[kind].action}" for kind in wrong}, path[::-1]
 
 
 PROPERTIES: dict[Property, Callable[[Graph], Verdict]] = {

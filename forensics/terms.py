@@ -73,9 +73,13 @@ def ledger(held: int, one: Move) -> tuple[int, bool]:
 def after_prompt(step: Stepper, state: State, reply: Signal, known: Known) -> int:
     """Count the recoveries that a new prompt may use against this failure."""
     answer = step(state, Signal("prompt"))
-    while answer.action in COMPACTS:
+    seen: set[State] = set()
+    while answer.action in COMPACTS and answer.state not in seen:
+        seen.add(answer.state)
         answer = step(answer.state, Signal("compacted", outcome="summary", fits="yes"))
-    return 0 if answer.action in {"stop", "show-error"} else allowance(step, answer.state, reply, known)
+    # One that compacts again and again never comes to the failure.
+    comes = answer.action in SENDS or answer.action in {"proceed", "wait"}
+    return allowance(step, answer.state, reply, known) if comes else 0
 
 
 def allowance(step: Stepper, state: State, reply: Signal, known: Known | None = None) -> int:

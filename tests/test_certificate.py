@@ -1,16 +1,22 @@
 """Certificates: every proof passes its own check, and whatever is changed in one is found."""
 
+import ast
 import copy
+import inspect
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from forensics.certificate import verify
+from forensics import checks
+from forensics.certificate import refuted, verify
 from forensics.prove import prove, to_json
-from forensics.replay import policies
+from forensics.replay import ACTIONS, Policy, Signal, policies
 
 Document = dict[str, Any]
 
@@ -31,7 +37,7 @@ def test_options_and_assumptions_are_part_of_what_is_checked() -> None:
     assert verify(document) == []
     document["policies"][0]["options"]["fail-on-third"] = True
     assert "opencode-37584: overflow: 13 states claimed, 10 found" in verify(document)
-    document = _certificate("pilotdeck-after", "summaries-succeed", "compaction-shrinks")
+    document = _certificate("opencode-v2", "summaries-succeed", "compaction-shrinks")
     document["policies"][0]["assumptions"].remove("compaction-shrinks")
     assert verify(document)
 
@@ -156,6 +162,43 @@ def test_whatever_is_changed_is_found(change: str) -> None:
     apply(document)
     assert document != before
     assert any(words in problem for problem in verify(document)), verify(document)
+
+
+def _random(seed: int, size: int, tame: bool) -> Policy:
+    """Make a policy that answers at random, the same each time; a tame one begins anew at progress and prompts."""
+
+    def run(state: int, signal: Signal) -> tuple[int, str, bool]:
+        chance = random.Random(f"{seed}/{state}/{signal!r}")
+        action, after = chance.choice(sorted(ACTIONS)), chance.randrange(size)
+        if tame and (signal.progress or signal.kind in {"prompt", "tick", "skipped"}):
+            return (state if signal.kind == "tick" else 0), "proceed", False
+        if tame:
+            action = chance.choice(["compact", "continue", "retry", "stop", "stop", "stop"])
+            after = min(size - 1, state + 1)
+        return after, action, chance.random() < 0.5
+
+    return Policy("random", 0, run, {}, (), None, "", __name__)
+
+
+@given(seed=st.integers(0, 100_000), size=st.integers(1, 5), tame=st.booleans())
+@settings(max_examples=60, deadline=None)
+@example(seed=215, size=1, tame=False)
+def test_two_methods_agree_on_policies_that_answer_at_random(seed: int, size: int, tame: bool) -> None:
+    policy = _random(seed, size, tame)
+    claim = json.loads(json.dumps(to_json([prove(policy)])["policies"][0]))
+    assert list(refuted(claim, policy)) == []
+
+
+def test_a_policy_that_compacts_for_ever_before_a_prompt_is_judged_too() -> None:
+    policy = Policy("compacts", 0, lambda state, _: (state, "compact"), {}, (), None, "", __name__)
+    assert not prove(policy).verdicts["bounded"].overall.holds
+
+
+def test_the_checker_uses_none_of_the_provers_searches() -> None:
+    tree = ast.parse(inspect.getsource(checks))
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    searches = {"graphs", "ratio", "equivalence", "accounts", "properties", "verdict"}
+    assert not imported & {f"forensics.{name}" for name in searches}
 
 
 def test_a_users_own_policy_is_found_by_its_path_and_checked_against_its_text(tmp_path: Path) -> None:
