@@ -5,22 +5,19 @@ order. Everything that a parser could not read is kept in the source's coverage;
 """
 
 import importlib
-import json
 import pkgutil
-import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from forensics.events import Event
+from forensics.head import HEAD_BYTES, Head, looks_like
 from forensics.source import TORN, Malformed, Observable, Source, Unreadable, lenient, open_sqlite
-from forensics.tolerant import salvage
 from forensics.writing import Piece, Rules, Wanted, json_lines, words, write_json_lines, writer
 
 __all__ = [
+    "HEAD_BYTES",
     "TORN",
     "Head",
     "Malformed",
@@ -44,108 +41,9 @@ __all__ = [
     "writer",
 ]
 
-NEAR_BYTES = 64 << 10
-HEAD_BYTES = 1 << 20
-HEAD_OBJECTS = 24
-_SQLITE_MAGIC = b"SQLite format 3\0"
-_BOM = b"\xef\xbb\xbf"
-
 
 class NotRecognised(Exception):  # noqa: N818  (an answer about the file, not an error of the program)
     """No parser, or more than one, recognises the file. The message says what it looks like instead."""
-
-
-class Head:
-    """The beginning of a file, seen as a recogniser may need it: bytes, JSON lines, or tables.
-
-    Only 64 KiB are read until more are asked for: most files show what they are in their first lines.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.size = path.stat().st_size
-        with path.open("rb") as stream:
-            self._near = stream.read(NEAR_BYTES).removeprefix(_BOM)
-
-    @property
-    def is_sqlite(self) -> bool:
-        """The file is an SQLite database."""
-        return self._near.startswith(_SQLITE_MAGIC)
-
-    @property
-    def near(self) -> bytes:
-        """The first 64 KiB, without a byte order mark."""
-        return self._near
-
-    @cached_property
-    def data(self) -> bytes:
-        """The first MiB, without a byte order mark."""
-        if self.size <= NEAR_BYTES:
-            return self._near
-        with self.path.open("rb") as stream:
-            return stream.read(HEAD_BYTES).removeprefix(_BOM)
-
-    @cached_property
-    def tables(self) -> dict[str, frozenset[str]]:
-        """SQLite tables with their columns; empty for any other file."""
-        if not self.is_sqlite:
-            return {}
-        with open_sqlite(self.path) as database:
-            names = [row[0] for row in database.execute("select name from sqlite_master where type = 'table'")]
-            return {
-                name: frozenset(row[1] for row in database.execute(f"pragma table_info({_quoted(name)})"))
-                for name in names
-            }
-
-    @cached_property
-    def objects(self) -> list[dict[str, Any]]:
-        """The JSON objects of the first lines, bad lines passed over; empty when the file is not JSON lines."""
-        return self.some(None)
-
-    @cached_property
-    def first(self) -> dict[str, Any]:
-        """The first JSON object of the file, or an empty one."""
-        return next(iter(self.some(1)), {})
-
-    def some(self, count: int | None) -> list[dict[str, Any]]:
-        """Give the first `count` of `objects`, without decoding more lines than that takes."""
-        while count is None or len(self._found) < count:
-            line = next(self._lines, None)
-            if line is None:
-                break
-            self._found.extend(value for value in _values(line) if isinstance(value, dict))
-        return self._found[:count]
-
-    @cached_property
-    def _found(self) -> list[dict[str, Any]]:
-        return []
-
-    @cached_property
-    def _lines(self) -> Iterator[bytes]:
-        """The first lines that are whole; more than 64 KiB are read only when these hold too few."""
-        block, whole, at = self._near, self.size <= NEAR_BYTES, 0
-        for _ in range(0 if self.is_sqlite else HEAD_OBJECTS):
-            end = block.find(b"\n", at)
-            if end < 0 and not whole:
-                block, whole = self.data, self.size <= HEAD_BYTES
-                end = block.find(b"\n", at)
-            if end < 0:
-                if whole and at < len(block):
-                    yield block[at:]
-                return
-            yield block[at:end]
-            at = end + 1
-
-
-def _values(line: bytes) -> list[Any]:
-    try:
-        return [msgspec.json.decode(line)]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return salvage(line).values
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 class Parser(NamedTuple):
@@ -172,7 +70,6 @@ def parser(
     hides: Iterable[str] = (),
     json_lines: dict[str, object] | None = None,
     sqlite: dict[str, set[str]] | None = None,
-    text: bytes | None = None,
     when: Callable[[Head], bool] | None = None,
 ) -> "Callable[[Callable[[Source], Iterator[Event]]], Callable[[Source], Iterator[Event]]]":
     """Register a parser for `agent`.
@@ -181,16 +78,15 @@ def parser(
     are told for the file rather than per session. `hides` names the totals of a session that the format never shows
     (`prompts`, `replies`, `errors`, `length_stops`, `aborted`, `manual_continues`): they are null instead of 0.
 
-    It recognises a file when every condition given holds: `json_lines` maps keys of the first JSON object to a value
-    or a type; `sqlite` maps tables to columns they must have; `text` is a regular expression searched in the first
-    MiB of a file that does not begin with JSON lines; `when` is a function of the `Head`.
+    It recognises a file when every condition given holds: `json_lines` maps keys that most of the first JSON objects
+    have to a value or a type; `sqlite` maps tables to columns they must have; `when` is a function of the `Head`
+    (for logs, `head.is_log(line, sure)`).
     """
 
     def recognises(head: Head) -> bool:
         return (
-            (json_lines is None or _matches(head.first, json_lines))
+            (json_lines is None or head.is_json_lines(lambda record: _matches(record, json_lines)))
             and (sqlite is None or all(columns <= head.tables.get(table, set()) for table, columns in sqlite.items()))
-            and (text is None or (not head.is_sqlite and not head.first and re.search(text, head.data) is not None))
             and (when is None or when(head))
         )
 
@@ -234,28 +130,10 @@ def recognise(path: Path) -> Parser:
     except TORN as error:
         raise Unreadable(f"SQLite: {error}") from error
     if not found:
-        raise NotRecognised(_looks_like(head))
+        raise NotRecognised(looks_like(head))
     if len(found) > 1:
         raise NotRecognised(f"recognised by {', '.join(one.name for one in found)}: please report this file's format")
     return found[0]
-
-
-def _looks_like(head: Head) -> str:
-    if not head.size:
-        return "empty file"
-    if head.is_sqlite:
-        return f"SQLite with tables {', '.join(sorted(head.tables)[:8]) or 'none'}: not a format that is read"
-    if head.data.startswith(b"\x28\xb5\x2f\xfd"):
-        return "zstd-compressed: decompress it first"
-    if head.data.startswith(b"\x1f\x8b"):
-        return "gzip-compressed: decompress it first"
-    if head.objects:
-        return f"JSON lines with keys {', '.join(sorted(head.first)[:8])}: not a format that is read"
-    try:
-        json.loads(head.data)
-    except ValueError:
-        return "not a format that is read"
-    return "JSON document: not a format that is read"
 
 
 def read(source: Source, chosen: Parser | None = None) -> Iterator[Event]:

@@ -58,18 +58,20 @@ _DECODER = msgspec.json.Decoder(_Tslog)
 
 def is_file_log(head: Head) -> bool:
     """Tell OpenClaw's own tslog lines from another program's."""
-    return head.first.get("type") != "session" and any(_names_openclaw(one) for one in head.some(4))
+    return head.is_json_lines(_is_entry, _names_openclaw)
 
 
 def is_console_log(head: Head) -> bool:
     """Tell the console form by the parts of OpenClaw that only it has."""
-    return not head.is_sqlite and not head.first and _OURS.search(head.data) is not None
+    return head.is_log(_LINE, _OURS)
+
+
+def _is_entry(record: dict[str, Any]) -> bool:
+    return "0" in record and isinstance(record.get("_meta"), dict)
 
 
 def _names_openclaw(record: dict[str, Any]) -> bool:
-    meta = record.get("_meta")
-    if not isinstance(meta, dict) or "0" not in record:
-        return False
+    meta = record["_meta"]
     parents = meta.get("parentNames")
     names = [*(parents if isinstance(parents, list) else ()), meta.get("name")]
     return any(name in _PRODUCTS for name in names)

@@ -9,12 +9,42 @@ from msgspec import Raw
 from forensics.parsers._pi import NO_RAW
 
 _PHASES = ("_start", "_end", "_update", "_appended", "_settled")
+_EVENTS = frozenset(
+    {"agent_continue_error", "extension_ui_request", "model_changed", "response", "summarization_retry_scheduled"}
+    | {"extension_error", "session_info_changed", "summarization_retry_finished", "thinking_level_changed"}
+)
+_ROLES = frozenset({"user", "assistant", "toolResult", "custom", "bashExecution"})
 _SWITCHES = frozenset({"new_session", "switch_session", "fork", "clone"})
 
 
-def is_stream(records: list[dict[str, Any]]) -> bool:
-    """Tell a stream that begins with a session's header from that session's file, which holds no phases of events."""
-    return any(isinstance(kind := one.get("type"), str) and kind.endswith(_PHASES) for one in records)
+def is_header(record: dict[str, Any]) -> bool:
+    """Tell the record that a session's file begins with, and its event stream too."""
+    return (
+        record.get("type") == "session"
+        and isinstance(record.get("id"), str)
+        and isinstance(record.get("timestamp"), str)
+        and (isinstance(record.get("cwd"), str) or isinstance(record.get("version"), int))
+    )
+
+
+def is_event(record: dict[str, Any]) -> bool | None:
+    """Tell a line of the stream; a header says nothing, as the session's own file begins with it, too."""
+    kind = record.get("type")
+    if is_header(record):
+        return None
+    return isinstance(kind, str) and (kind in _EVENTS or kind.endswith(_PHASES)) and "timestamp" not in record
+
+
+def is_sure(record: dict[str, Any]) -> bool:
+    """Tell an event that no other program's stream has: an rpc answer, a whole message, a compaction."""
+    kind = record.get("type")
+    if kind == "response":
+        return "command" in record and isinstance(record.get("success"), bool)
+    if kind in ("message_start", "message_end"):
+        message = record.get("message")
+        role = message.get("role") if isinstance(message, dict) else None
+        return isinstance(message, dict) and isinstance(role, str) and role in _ROLES and "timestamp" in message
+    return False
 
 
 class Line(msgspec.Struct, gc=False, rename="camel"):

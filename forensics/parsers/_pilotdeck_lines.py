@@ -42,12 +42,19 @@ _HEAD = re.compile(
 _MESSAGE = re.compile(rb"%b|=== %b spawn gateway" % (_OWN, _ISO))
 _DETAILED = re.compile(rb"\[context:auto-compact\] [a-z_]+ \{")
 _KNOWN_START = re.compile(rb"\[[A-Za-z][\w:./ -]*\] |PilotDeck |WebSocket: |Token: |spawn |exited code=|\(node:\d+\) ")
-RECOGNISED = (
-    rb"(?m)^%b(?:\[(?:context|agent):auto-compact\] [a-z_-]+|PilotDeck server listening: |PilotDeck Desktop runtime "
-    rb"|PilotDeck home ready at |PilotDeck Web UI ready: |spawn .*pilotdeck|exited code=\S+ signal="
-    rb"|Gateway exited code=|\[PilotDeck\] (?:transient|zeroUsage)Retry: )|^=== %b spawn gateway " % (_PREFIX, _ISO)
+LOG_LINE = re.compile(
+    rb"%b(?:%b|PilotDeck |Desktop gateway |Gateway |Bundled |Playwright |Failed to )"
+    rb"|%b \[(?:gateway|server)\] |=== %b spawn gateway " % (_PREFIX, _KNOWN_START.pattern, _ISO, _ISO)
 )
-"""What one line of a PilotDeck log begins with, whoever wrote it."""
+"""What the lines of a PilotDeck log begin with, whoever wrote them."""
+OWN_LINE = re.compile(
+    rb"(?m)^(?:%b(?:\[(?:context|agent):auto-compact\] [a-z_-]+(?: \{| failed sessionId=|\r?$)"
+    rb"|PilotDeck server listening: http|PilotDeck Desktop runtime |PilotDeck home ready at |PilotDeck Web UI ready: "
+    rb"|\[PilotDeck\] (?:transient|zeroUsage)Retry: )"
+    rb"|%b \[gateway\] (?:spawn .*pilotdeck|exited code=\S+ signal=)"
+    rb"|(?:%b )?\[r\w+-supervisor\] Gateway exited code=|=== %b spawn gateway )" % (_PREFIX, _ISO, _ISO, _ISO)
+)
+"""What only PilotDeck's lines begin with."""
 _SKIP = b"[context:auto-compact] policy_skip "
 _STAMP = b"2026-01-01T00:00:00.000"
 """What stands before a hit where the host has put its prefix."""

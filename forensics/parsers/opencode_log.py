@@ -6,23 +6,26 @@ from collections.abc import Iterator
 from forensics.events import Event
 from forensics.parse import Head, Source, parser
 from forensics.parsers._opencode_log import Loop
-from forensics.parsers._opencode_log_lines import NEW, OLD, entries
+from forensics.parsers._opencode_log_lines import entries
 
 _NOTE = (
     "a log does not say how a reply or a summary came out: replies without an error are taken as good (cut and empty "
     "ones do not show), summaries without an error are unknown"
 )
-_HEAD = re.compile(rb"^(?:timestamp=|(?:INFO|ERROR|WARN|DEBUG) )", re.MULTILINE)
-_OWN = re.compile(r"service=(?:default|session|session\.\w+|llm|config|project|db|bus|server|storage|snapshot)\b")
+_LINE = re.compile(
+    rb"timestamp=\S+ level=\w+ run=[0-9a-f]{8} message="
+    rb"|(?:INFO|ERROR|WARN|DEBUG) +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d \+\d+ms service=[\w.-]+ "
+)
+_OWN = re.compile(
+    rb"(?m)^(?:timestamp=\S+ level=\w+ run=[0-9a-f]{8} message=(?:\"creating instance\" directory="
+    rb"|\"llm runtime selected\" |\"project copy refresh started\" |.* (?:session\.)?id=ses_)"
+    rb"|(?:INFO|ERROR|WARN|DEBUG) +[-0-9T:]{19} \+\d+ms service=(?:default version=\S+ args=\[.*\] opencode"
+    rb"|bus type=[\w.-]+ (?:publishing|subscribing)|.* (?:sessionID|id)=ses_|session id=ses_))"
+)
 
 
 def _recognised(head: Head) -> bool:
-    if head.near.startswith(b'{"type"') or _HEAD.search(head.near) is None:
-        return False
-    lines = [line.decode(errors="replace").replace("\0", "") for line in head.near.split(b"\n", 50)[:50]]
-    new = [line for line in lines if NEW.match(line)]
-    old = [line for line in lines if (match := OLD.match(line)) and _OWN.match(match.group(3))]
-    return len(new) * 2 > len(lines) - 2 > 0 or (bool(old) and OLD.match(lines[0]) is not None) or len(new) > 5
+    return head.is_log(_LINE, _OWN)
 
 
 @parser(

@@ -1,6 +1,7 @@
 """The lines that `opencode run --format json` prints."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -14,12 +15,17 @@ _DECODER = msgspec.json.Decoder(Row)
 
 
 def _recognised(head: Head) -> bool:
-    first = head.first
+    return head.is_json_lines(_is_row)
+
+
+def _is_row(record: dict[str, Any]) -> bool:
+    kind = record.get("type")
     return (
-        first.get("type") in _TYPES
-        and isinstance(first.get("timestamp"), int)
-        and isinstance(first.get("sessionID"), str)
-        and (isinstance(first.get("part"), dict) or isinstance(first.get("error"), dict))
+        isinstance(kind, str)
+        and kind in _TYPES
+        and isinstance(record.get("timestamp"), int)
+        and isinstance(record.get("sessionID"), str)
+        and (isinstance(record.get("part"), dict) or isinstance(record.get("error"), dict))
     )
 
 

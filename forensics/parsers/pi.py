@@ -12,13 +12,23 @@ from forensics.parse import Head, Piece, Source, parser, writer
 from forensics.parsers._pi_capture import MARKS, PREFIXES, RULES, pieces, write
 from forensics.parsers._pi_diagnostics import Attempts, beside, decode, event_of
 from forensics.parsers._pi_rows import Reader
-from forensics.parsers._pi_stream import is_stream
+from forensics.parsers._pi_stream import is_header
 from forensics.parsers._pi_tree import Branch, Tree
 
 HOLD_BYTES = 64 << 20
 """Up to this size the rows of a file wait in memory until its branches are known; a larger one is read twice."""
 
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "system"})
+_FOREIGN = frozenset({"parentUuid", "sessionId", "uuid"})
+_ENTRIES = {
+    "model_change": {"provider", "modelId"},
+    "thinking_level_change": {"thinkingLevel"},
+    "compaction": {"summary", "firstKeptEntryId"},
+    "context_compaction": {"deletedTargets"},
+    "branch_summary": {"summary", "fromId"},
+    "custom": {"customType"},
+    "custom_message": {"customType"},
+}
 
 
 class _Link(msgspec.Struct, gc=False, rename="camel"):
@@ -31,27 +41,23 @@ _LINKS = msgspec.json.Decoder(_Link)
 
 
 def _recognised(head: Head) -> bool:
-    first = head.first
-    if not isinstance(first.get("timestamp"), str):
+    return head.is_json_lines(_is_entry, lambda record: is_header(record) or _is_sure(record))
+
+
+def _is_entry(record: dict[str, Any]) -> bool:
+    """Tell an entry of any type, also one of an extension's own; those of v1 have no `parentId`."""
+    if not isinstance(record.get("type"), str) or not isinstance(record.get("timestamp"), str):
         return False
-    if first.get("type") == "session":
-        rest = head.some(3)[1:]  # pi's event stream begins with the same record
-        is_ours = isinstance(first.get("id"), str) and (isinstance(first.get("cwd"), str) or bool(rest))
-        return (
-            is_ours and not is_stream(rest) and (not rest or any("timestamp" in one and "type" in one for one in rest))
-        )
-    return any(map(_is_message, head.some(4)))
+    return is_header(record) or _is_sure(record) or ("parentId" in record and isinstance(record.get("id"), str))
 
 
-def _is_message(record: dict[str, Any]) -> bool:
+def _is_sure(record: dict[str, Any]) -> bool:
+    """Tell an entry that no other format has."""
     message = record.get("message")
-    return (
-        record.get("type") == "message"
-        and isinstance(record.get("timestamp"), str)
-        and isinstance(message, dict)
-        and message.get("role") in _ROLES
-        and not record.keys() & {"parentUuid", "sessionId", "uuid"}
-    )
+    if record.get("type") == "message":
+        role = message.get("role") if isinstance(message, dict) else None
+        return isinstance(role, str) and role in _ROLES and record.keys().isdisjoint(_FOREIGN)
+    return any(record.get("type") == kind and keys <= record.keys() for kind, keys in _ENTRIES.items())
 
 
 @parser("pi", failures="no", when=_recognised)

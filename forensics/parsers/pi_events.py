@@ -19,7 +19,17 @@ from forensics.parsers._pi import (
     tool,
 )
 from forensics.parsers._pi_prompt import prompt_of
-from forensics.parsers._pi_stream import Line, answer_of, is_stream, model_of, sessions_in, switches, texts_of
+from forensics.parsers._pi_stream import (
+    Line,
+    answer_of,
+    is_event,
+    is_header,
+    is_sure,
+    model_of,
+    sessions_in,
+    switches,
+    texts_of,
+)
 from forensics.parsers._pi_stream_end import ended, has_result
 
 _DECODER = msgspec.json.Decoder(Line)
@@ -56,14 +66,13 @@ _ATOMIC_RESULTS = (b'"deletedTargets"', b'"compactedText"')
 
 
 def _recognised(head: Head) -> bool:
-    if head.first.get("type") == "session":
-        timed = any("timestamp" in one for one in head.some(2)[1:])  # a session file's entries are, events are not
-        return isinstance(head.first.get("id"), str) and not timed and is_stream(head.some(8))
-    objects = head.objects
-    types = [one.get("type") for one in objects]
-    answers = any(one.get("type") == "response" and "command" in one and "success" in one for one in objects)
-    works = "agent_start" in types and not {"turn_start", "message_start", "message_end"}.isdisjoint(types)
-    return (answers or works) and all(isinstance(one, str) for one in types)
+    return head.is_json_lines(is_event, lambda record: is_sure(record) or _is_framed(head))
+
+
+def _is_framed(head: Head) -> bool:
+    """Tell a stream by its header, or by the agent's start and what follows it."""
+    types = [one.get("type") for one in head.objects]
+    return any(map(is_header, head.objects)) or ("agent_start" in types and "turn_start" in types)
 
 
 @parser("pi", failures="yes", when=_recognised)

@@ -11,7 +11,7 @@ from forensics.parse import Source, lenient, parser
 from forensics.parsers._pilotdeck_attempt import STAGES, Compactor, Details
 from forensics.parsers._pilotdeck_halves import lines
 from forensics.parsers._pilotdeck_host import Host
-from forensics.parsers._pilotdeck_lines import RECOGNISED, Check, Clock, Line
+from forensics.parsers._pilotdeck_lines import LOG_LINE, OWN_LINE, Check, Clock, Line
 from forensics.tolerant import salvage
 
 _DECODE = msgspec.json.Decoder(Details).decode
@@ -30,7 +30,7 @@ _TURNS = 1000
     failures="yes",
     log=True,
     hides={"prompts", "replies", "errors", "length_stops", "aborted", "manual_continues"},
-    text=RECOGNISED,
+    when=lambda head: head.is_log(LOG_LINE, OWN_LINE),
 )
 def pilotdeck_log(source: Source) -> Iterator[Event]:
     """PilotDeck's `runtime.log`, or its gateway's output as a terminal shows it.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -26,8 +26,11 @@ _NAMES = [field for field in Event.__struct_fields__ if field not in {"nth", "se
 
 
 def _recognised(head: Head) -> bool:
-    first = head.first
-    return bool(first) and first.get("kind") in _KINDS and first.keys() <= SCHEMA.keys()
+    return head.is_json_lines(_is_row, lambda record: record["kind"] in _KINDS)
+
+
+def _is_row(record: dict[str, Any]) -> bool:
+    return isinstance(record.get("kind"), str) and record.keys() <= SCHEMA.keys()
 
 
 @parser("plain", failures="yes", when=_recognised)

@@ -110,12 +110,15 @@ def test_a_prompt_that_says_so_is_no_loop(tmp_path: Path, events_of: EventsOf) -
 
 def test_child_sessions_are_kept_apart(tmp_path: Path, events_of: EventsOf) -> None:
     def line(message: str, session: str, more: str = "") -> str:
-        return f"timestamp=2026-08-15T09:00:00.000Z level=INFO run=1a message={message} session.id={session}{more}\n"
+        return (
+            f"timestamp=2026-08-15T09:00:00.000Z level=INFO run=1a2b3c4d message={message} session.id={session}{more}\n"
+        )
 
     stream = " small=false agent=build mode=primary"
     path = tmp_path / "new.log"
     path.write_text(
-        "timestamp=2026-08-15T09:00:00.000Z level=INFO run=1a message=created id=ses_2 version=1.18.4 parentID=ses_1\n"
+        "timestamp=2026-08-15T09:00:00.000Z level=INFO run=1a2b3c4d message=created"
+        " id=ses_2 version=1.18.4 parentID=ses_1\n"
         + line("loop", "ses_1", " step=0")
         + line("stream", "ses_1", stream)
         + line("loop", "ses_2", " step=0")

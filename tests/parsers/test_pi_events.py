@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.events import Event
-from forensics.parse import NotRecognised, Source, read, recognise
+from forensics.parse import NotRecognised, Source, parsers, read, recognise
 from forensics.parsers._failed_compaction import judged
 from forensics.timeline import File
 
@@ -257,6 +257,6 @@ def test_no_shape_of_line_stops_the_reading(
     path = tmp_path_factory.mktemp("hostile") / "stream.jsonl"
     path.write_text("\n".join([HEADER, '{"type":"agent_start"}', *map(json.dumps, lines)]), encoding="utf-8")
     source = Source(path)
-    events = list(read(source))
+    events = list(read(source, parsers()["pi-events"]))
     assert events[0].kind == "session"
     assert source.lines == len(lines) + 2
