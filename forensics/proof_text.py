@@ -42,6 +42,10 @@ def _cell(verdict: Verdict) -> str:
 
 def _lost(name: Property, verdict: Verdict) -> Iterable[str]:
     yield f"  {name}: {'yes' if verdict.holds else 'no'}; {verdict.reason}"
+    if verdict.figures.get("across_prompts"):
+        yield "    a person who writes again, and gets no further, pays for recoveries again"
+    if verdict.figures.get("restart_forgets") is False:
+        yield "    a restart does not forget everything"
     if not verdict.holds:
         yield from scenario(verdict.witness)
 
