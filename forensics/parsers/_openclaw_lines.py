@@ -78,29 +78,31 @@ def _names_openclaw(record: dict[str, Any]) -> bool:
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Yield the entries of either form; which one is told by the first byte that is not blank."""
-    with source.path.open("rb") as stream:
-        start = stream.read(64).removeprefix(BOM).lstrip()
-    yield from _from_json(source) if start.startswith(b"{") else _from_console(source)
+    """Yield the entries of either form; which one is told by most of the first lines."""
+    yield from _from_json(source) if is_file_log(Head(source.path)) else _from_console(source)
 
 
 def _from_json(source: Source) -> Iterator[Entry]:
     subsystems: dict[str, str] = {}
     for line, record in source.decoded(_DECODER):
-        zero, one, two = record.zero, record.one, record.two
-        subsystem, words, data = "", "", {}
-        if isinstance(zero, str):
-            if zero not in subsystems:
-                subsystems[zero] = _subsystem(zero)
-            subsystem = subsystems[zero]
-        elif isinstance(zero, dict):
-            words = str(zero.get("message", ""))
-        if subsystem or isinstance(zero, dict):
-            data = one if isinstance(one, dict) else {}
-            words = next((str(part) for part in (one, two) if isinstance(part, str)), words) if subsystem else words
-        else:
-            words = zero if isinstance(zero, str) else str(record.message or "")
-        yield Entry(line, _time(record), subsystem, words, data, record.trace)
+        yield _entry(line, record, subsystems)
+
+
+def _entry(line: int, record: _Tslog, subsystems: dict[str, str]) -> Entry:
+    zero, one, two = record.zero, record.one, record.two
+    subsystem, words, data = "", "", {}
+    if isinstance(zero, str):
+        if zero not in subsystems:
+            subsystems[zero] = _subsystem(zero)
+        subsystem = subsystems[zero]
+    elif isinstance(zero, dict):
+        words = str(zero.get("message", ""))
+    if subsystem or isinstance(zero, dict):
+        data = one if isinstance(one, dict) else {}
+        words = next((str(part) for part in (one, two) if isinstance(part, str)), words) if subsystem else words
+    else:
+        words = zero if isinstance(zero, str) else str(record.message or "")
+    return Entry(line, _time(record), subsystem, words, data, record.trace)
 
 
 def _time(record: _Tslog) -> int | None:
@@ -115,16 +117,37 @@ def _subsystem(name: str) -> str:
 
 def _from_console(source: Source) -> Iterator[Entry]:
     """Lines without a time go on with the entry before them; they hold stack traces and wrapped words."""
+    subsystems: dict[str, str] = {}
     for first, start, lines in source.chunks():
         offset = start
         for line, raw in enumerate(lines, first):
-            match = _LINE.match(raw.removeprefix(BOM).rstrip(b"\r"))
+            clean = raw.removeprefix(BOM).rstrip(b"\r")
+            if b"\0" in clean:
+                clean = clean.replace(b"\0", b"")
+                source.reject(line, offset, "NUL bytes", salvaged=_LINE.match(clean) is not None)
+            match = _LINE.match(clean)
             if match is not None:
                 source.records += 1
                 text = _decoded(source, line, offset, match["text"])
                 subsystem = (match["subsystem"] or b"").decode()
                 yield Entry(line, milliseconds(match["time"].decode()), subsystem, text, {}, None)
+            elif (record := _structured(clean)) is not None:
+                source.records += 1
+                yield _entry(line, record, subsystems)
+            elif not source.records and clean.strip():
+                source.reject(line, offset, "before the first log line")
             offset += len(raw) + 1
+
+
+def _structured(line: bytes) -> _Tslog | None:
+    """Read a line of the other form, where both went to one file."""
+    if not line.startswith(b'{"'):
+        return None
+    try:
+        record = _DECODER.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return record if record.meta is not None and record.zero is not None else None
 
 
 def _decoded(source: Source, line: int, offset: int, text: bytes) -> str:

@@ -48,6 +48,39 @@ def test_another_programs_log_is_not_recognised(tmp_path: Path, line: str) -> No
         recognise(_written(tmp_path, line))
 
 
+@pytest.mark.parametrize(
+    ("name", "damage", "reason"),
+    [
+        ("file", b"hello\n", "not JSON"),
+        ("console", b'{"type":"me\n', "before the first log line"),
+        ("console", b"\0\0\0\n", "NUL bytes"),
+    ],
+)
+def test_a_damaged_first_line_costs_that_line_and_no_other(
+    samples: Path, tmp_path: Path, name: str, damage: bytes, reason: str
+) -> None:
+    data = (samples / "parsers" / f"openclaw_log_{name}.log").read_bytes()
+    path = tmp_path / "openclaw.log"
+    path.write_bytes(data)
+    clean, source = Source(path), Source(path)
+    rows = [(event.kind, event.line) for event in read(clean)]
+    path.write_bytes(damage + data)
+    assert [(event.kind, event.line) for event in read(source)] == [(kind, line and line + 1) for kind, line in rows]
+    assert source.records == clean.records > 5
+    assert source.malformed[0][::2] == (1, reason)
+    assert len(source.malformed) == len(clean.malformed) + 1
+
+
+def test_entries_of_the_file_form_among_those_of_the_console_are_read(tmp_path: Path) -> None:
+    failed = "auto-compaction failed for p/m: no summary text"
+    other = {"0": '{"subsystem":"agent/embedded"}', "1": failed, "_meta": {"name": "openclaw"}}
+    lines = [EMBEDDED.format(at=at, text=f"embedded run start: runId=r{at} sessionId=s") for at in range(4)]
+    source = Source(_written(tmp_path, *lines, json.dumps({**other, "time": "2026-09-01T10:00:05.000Z"})))
+    events = list(read(source))
+    assert (source.records, source.malformed) == (5, [])
+    assert [event.line for event in events if event.kind == "compacted"] == [5]
+
+
 def test_pilotdecks_gateway_is_not_openclaws(tmp_path: Path) -> None:
     path = _written(tmp_path, "2026-09-01T10:00:00.000Z [gateway] [context:auto-compact] policy_trigger {}")
     assert recognise(path).name == "pilotdeck-log"
