@@ -65,7 +65,8 @@ class Finding(msgspec.Struct, kw_only=True):
     confidence: Confidence
     state: State = "new"
     reason: str | None = None
-    """Why a baseline or a suppression accepts it, in the user's words; of a worse one, what got worse."""
+    """Why a baseline or a suppression accepts it, in the user's words; of a worse one, what got worse; of one that
+    another file of the session refutes, which."""
     agent: str
     file: str
     also: list[str] = []

@@ -1,5 +1,6 @@
 """Show each finding once, though several files of a session show it, each in its own way."""
 
+import sys
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Hashable
@@ -38,14 +39,22 @@ class Merger:
 
     def merge(self, findings: list[Finding]) -> tuple[list[Finding], list[Finding]]:
         """Give the findings to show, and those that another file of their session refutes."""
-        once = self._same_moments(self._same_ids(findings))
-        refuted = [one for one in once if self._goes_on_elsewhere(one)]
-        if not refuted:
-            return once, []
-        hidden = {id(one) for one in refuted}
-        return [one for one in once if id(one) not in hidden], [
-            msgspec.structs.replace(one, state="suppressed") for one in refuted
-        ]
+        once, superseded = self._upheld(self._same_ids(findings), alike=True)
+        shown, refuted = self._upheld(self._same_moments(once), alike=False)
+        return shown, [*self._same_moments(superseded), *refuted]
+
+    def _upheld(self, findings: list[Finding], *, alike: bool) -> tuple[list[Finding], list[Finding]]:
+        """Tell findings from those that files of the same format (`alike`), or of others, refute."""
+        kept: list[Finding] = []
+        refuted: list[Finding] = []
+        for one in findings:
+            other = self._goes_on_in(one, alike=alike)
+            if other is None:
+                kept.append(one)
+            else:
+                reason = f"only the file ends here: the session goes on in {other}"
+                refuted.append(msgspec.structs.replace(one, state="suppressed", reason=reason))
+        return kept, refuted
 
     def _fullest(self, agent: str, session: str | None, file: str) -> tuple[int, int, str]:
         """Sort the fullest file first, then the shortest name."""
@@ -115,10 +124,25 @@ class Merger:
                 found.append((apart, at))
         return min(found)[1] if found else None
 
-    def _goes_on_elsewhere(self, one: Finding) -> bool:
-        """Whether a stall is only its file's end: another file shows the session going on after it."""
+    def _goes_on_in(self, one: Finding, *, alike: bool) -> str | None:
+        """Give the file that shows the session going on after a stall at the end of its own file.
+
+        Files of one format date a row alike, so that any later row counts, and a longer copy of the same time.
+        """
         if one.detector != _STALL or one.session is None or one.end is None:
-            return False
+            return None
         ends = self._ends[one.agent, one.session]
         own = ends.get(one.file)
-        return own is not None and own <= one.end + NEAR and max(ends.values()) > own + NEAR
+        if own is None or own > one.end + NEAR:
+            return None
+        parser = self._parsers.get(one.file)
+        later = [
+            (end, self._rows[one.agent, one.session, file], file)
+            for file, end in ends.items()
+            if (self._parsers.get(file) == parser) == alike
+        ]
+        last = max(later, default=None)
+        if last is None:
+            return None
+        here = (own, self._rows[one.agent, one.session, one.file]) if alike else (own + NEAR, sys.maxsize)
+        return last[2] if last[:2] > here else None

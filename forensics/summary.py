@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 import forensics
+from forensics.agents import settled
 from forensics.detect import SEVERITIES, Finding, Severity
 from forensics.merge import Merger
 from forensics.remark import Remark, failing
@@ -138,7 +139,7 @@ def summarise(
 ) -> Report:
     """Put the results together. Neither their order nor that of `skipped` matters."""
     terms = terms or Terms()
-    kept = without_companions(results)
+    kept = settled(without_companions(results))
     inputs = sorted((one.input for one in kept if one.input), key=lambda one: one.path)
     passed = sorted((*skipped, *(one.skipped for one in kept if one.skipped)), key=lambda one: (one.path, one.reason))
     sessions = sorted((s for one in kept for s in one.sessions), key=lambda s: (s.file, s.start or 0, s.session))

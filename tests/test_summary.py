@@ -310,6 +310,65 @@ def test_a_stall_at_a_files_end_is_refuted_by_a_file_that_goes_on() -> None:
     assert report.summary.hidden.by_other_file == 1
 
 
+@pytest.mark.parametrize(("later", "more"), [(130, 5), (1, 1), (0, 3)])
+def test_a_stall_at_the_end_of_a_superseded_copy_is_suppressed_with_the_reason(later: int, more: int) -> None:
+    """Atomic's backups end where it compacted, often less than two seconds before the session's file goes on."""
+    backup, live = "s.jsonl.overflow-auto-compact.bak", "s.jsonl"
+    stall = finding(3, detector="silent-stall", file=backup, start=10_000, end=10_000)
+    copies = [
+        read(backup, [session(file=backup, end=10_000, rows=10)], [stall]),
+        read(live, [session(file=live, end=10_000 + later, rows=10 + more)]),
+    ]
+    for results in (copies, copies[::-1]):
+        report = summarise(results)
+        assert report.findings == []
+        assert [(one.file, one.state, one.reason) for one in report.suppressed] == [
+            (backup, "suppressed", "only the file ends here: the session goes on in s.jsonl")
+        ]
+
+
+def test_a_stall_that_two_equal_copies_show_stands_once() -> None:
+    copies = [
+        read(name, [session(file=name)], [finding(3, detector="silent-stall", file=name, start=10_000, end=10_000)])
+        for name in ("a.jsonl", "b.jsonl")
+    ]
+    report = summarise(copies)
+    assert [(one.file, one.also) for one in report.findings] == [("a.jsonl", ["b.jsonl"])]
+    assert report.suppressed == []
+
+
+def test_a_stall_is_not_refuted_by_another_session_or_within_the_doubt_between_formats() -> None:
+    stall = finding(3, detector="silent-stall", start=10_000, end=10_000)
+    others = [
+        read("other.jsonl", [session(file="other.jsonl", session="t", end=90_000)]),
+        read("step.txt", [session(file="step.txt", end=11_500)], parser="pi-events"),
+    ]
+    assert summarise([read(sessions=[session()], findings=[stall]), *others]).findings == [stall]
+
+
+def test_a_file_that_does_not_name_its_agent_is_of_the_session_that_another_file_names() -> None:
+    """Event streams of Atomic without a sign of it were counted as a second session, of pi, with all its figures."""
+    files = [
+        read("s.jsonl", [session(file="s.jsonl", agent="atomic")], [finding(1, file="s.jsonl", agent="atomic")]),
+        read(
+            "step.txt",
+            [session(file="step.txt")],
+            [finding(7, file="step.txt", start=1200, end=1700)],
+            parser="pi-events",
+        ),
+        read("else.txt", [session(file="else.txt", session="t")], parser="pi-events"),
+    ]
+    report = summarise(files)
+    assert {(one.agent, one.session) for one in report.sessions} == {("atomic", "s"), ("pi", "t")}
+    assert (report.summary.sessions, report.summary.prompts) == (2, 6)
+    assert [(one.agent, one.file, one.also) for one in report.findings] == [("atomic", "s.jsonl", ["step.txt"])]
+
+
+def test_two_agents_that_claim_a_session_id_leave_the_unnamed_file_alone() -> None:
+    files = [read(name, [session(file=name, agent=name)]) for name in ("atomic", "openclaw", "pi")]
+    assert [one.agent for one in summarise(files).sessions] == ["atomic", "openclaw", "pi"]
+
+
 def test_a_stall_at_the_end_of_the_longest_file_stands() -> None:
     stall = finding(3, detector="silent-stall", file="s.jsonl", start=9000, end=10_000)
     report = summarise([read("s.jsonl", [session(file="s.jsonl")], [stall]), *two_views()[1:]])

@@ -24,9 +24,10 @@ def silent_stall(file: File, *, idle: int = 1800) -> Iterator[Claim]:
     It stays quiet when the recovery itself said that it ended (the provider's error text alone does not), when the
     person aborted, when the session that this one is a branch or child of went on, and when a prompt of unknown
     origin or lines that cannot be read follow. A file that does not keep the recovery's own announcements cannot
-    show that one was made: the confidence is never above medium.
+    show that one was made: the confidence is never above medium. A record that ends inside a compaction, or where the
+    agent said that it would go on, shows that the process ended or stopped writing, not that the work lay still: low.
     Its severity is a warning where the provider failed (rate limit, quota, network) and no compaction came of it,
-    and for an answer that was cut at the output limit.
+    for an answer that was cut at the output limit, and where the record ends in the midst of the recovery.
 
     What to do: end every recovery with an event: it goes on, or it gave up and why. A check that returns early must say
     so too.
@@ -57,10 +58,11 @@ def _claim(one: Break, session: Session, seconds: float) -> Claim:
     until = "until a person came with new work" if one.prompt else "to the end of the session"
     what = "no reply came after a compaction in mid-work" if one.kind == "idle" else f"a reply broke off ({one.cause})"
     rows = (*one.compactions, one.row, *((one.prompt,) if one.prompt else ()))
+    end = _open_end(one)
     return Claim(
-        message=f"{what}, and nothing followed for {seconds / 3600:,.1f} h {until}",
+        message=f"{what}, and nothing followed for {seconds / 3600:,.1f} h {until}{end and f': {end}'}",
         evidence=tuple(sorted(rows, key=lambda row: row.seq)),
-        confidence="low" if one.kind == "length" else "medium",
+        confidence="low" if one.kind == "length" or end else "medium",
         severity=_severity(one),
         session=session,
         key=one.row.record,
@@ -73,5 +75,17 @@ def _claim(one: Break, session: Session, seconds: float) -> Claim:
     )
 
 
+def _open_end(one: Break) -> str:
+    """Say where the record ends in the midst of the recovery; nothing where it does not."""
+    last = max((*one.compactions, one.row), key=lambda row: row.seq)
+    if one.prompt is not None:
+        return ""
+    if last.kind == "compact" or (last.kind == "compacted" and last.outcome == "unknown"):
+        return "the record ends inside a compaction"
+    return "the record ends where the agent said that it would go on" if last.will_retry else ""
+
+
 def _severity(one: Break) -> Severity:
+    if _open_end(one):
+        return "warning"
     return "error" if one.kind == "idle" or one.compacted or one.cause in _OWN_FAULTS else "warning"

@@ -1,4 +1,5 @@
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from forensics.detect import Finding, detect
 from forensics.timeline import File
 
 FileOf = Callable[[Path], File]
+Row = Mapping[str, object]
 DAY_AFTER = 1772614800000  # 2026-03-04T09:00:00Z
 
 
@@ -62,3 +64,50 @@ def test_the_threshold_is_an_option(file: File) -> None:
 def test_the_end_is_not_judged_where_the_last_lines_could_not_be_read(file: File) -> None:
     file.lost = 51
     assert not [finding for finding in _stalls(file, DAY_AFTER) if finding.measures["ended"] == "nothing"]
+
+
+FAILED = {"kind": "reply", "stop": "error", "fault": "overflow", "ts": "2026-03-01T09:00:10Z"}
+START = {"kind": "compact", "trigger": "overflow", "ts": "2026-03-01T09:00:11Z"}
+END = {"kind": "compacted", "trigger": "overflow", "ts": "2026-03-01T09:00:12Z"}
+PROMPT = {"kind": "prompt", "origin": "human", "text": "Now paint the gate.", "ts": "2026-03-01T12:00:00Z"}
+
+
+def _written(tmp_path: Path, file_of: FileOf, *rows: Row) -> File:
+    path = tmp_path / "session.jsonl"
+    first = {"kind": "prompt", "origin": "human", "text": "Paint the fence.", "ts": "2026-03-01T09:00:00Z"}
+    path.write_text("".join(json.dumps({"session": "s", **row}) + "\n" for row in (first, *rows)))
+    return file_of(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([FAILED, START], "the record ends inside a compaction"),
+        ([FAILED, START, {**END, "outcome": "unknown"}], "the record ends inside a compaction"),
+        (
+            [FAILED, START, {**END, "outcome": "dropped", "will_retry": True}],
+            "the record ends where the agent said that it would go on",
+        ),
+    ],
+)
+def test_a_record_that_ends_in_the_midst_of_the_recovery_is_no_error(
+    tmp_path: Path, file_of: FileOf, rows: list[Row], words: str
+) -> None:
+    """Print mode ends its event stream there; what ran after that is in no line (pi 0.73, Atomic)."""
+    (found,) = _stalls(_written(tmp_path, file_of, *rows), DAY_AFTER)
+    assert (found.severity, found.confidence) == ("warning", "low")
+    assert found.message.endswith(f"to the end of the session: {words}")
+
+
+def test_work_that_lay_still_until_a_person_came_is_an_error_whatever_the_agent_had_said(
+    tmp_path: Path, file_of: FileOf
+) -> None:
+    ended = {**END, "outcome": "failed", "will_retry": True}
+    (found,) = _stalls(_written(tmp_path, file_of, FAILED, START, ended, PROMPT), DAY_AFTER)
+    assert (found.severity, found.confidence, found.measures["ended"]) == ("error", "medium", "new work")
+
+
+def test_a_compaction_that_ended_without_a_promise_leaves_an_error(tmp_path: Path, file_of: FileOf) -> None:
+    ended = {**END, "outcome": "dropped", "will_retry": False}
+    (found,) = _stalls(_written(tmp_path, file_of, FAILED, START, ended), DAY_AFTER)
+    assert (found.severity, found.confidence) == ("error", "medium")
