@@ -1,9 +1,8 @@
 """The report of `forensics replay` for a person: one screen a session."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
-from forensics.replay_report import FIGURES, PolicyReplay, SessionReplay, Skip, swept, totals
+from forensics.replay_report import FIGURES, Document, PolicyReplay, SessionReplay, Swept, Total
 from forensics.safe import plain
 
 _HEADS = ("continues", "compactions", "summaries", "calls", "tokens", "dollars", "hours")
@@ -13,17 +12,17 @@ _WHOLE = 5
 _BEYOND = "  (what a summary needs beyond the budget on record is not known; --natural gives the lengths you know)"
 
 
-def to_text(sessions: Sequence[SessionReplay], skipped: Sequence[Skip]) -> str:
+def to_text(report: Document) -> str:
     """Lay out the report; sessions without a decision are only counted."""
-    shown = [one for one in sessions if one.decisions]
+    shown = [one for one in report.sessions if one.decisions]
     parts = [_session(one) for one in shown] if len(shown) <= _WHOLE else [_lines(shown)]
     if len(shown) > 1:
-        parts.append(_total(shown))
-    quiet = len(sessions) - len(shown)
+        parts.append(_total(shown, report))
+    quiet = len(report.sessions) - len(shown)
     tail = []
     if quiet:
         tail.append(f"{_count(quiet, 'session')} without a failed or cut reply or a compaction: nothing to decide")
-    tail += [f"not read: {one.path}: {one.reason}" for one in skipped]
+    tail += [f"not read: {one.path}: {one.reason}" for one in report.skipped]
     text = "\n".join([*parts, *(["\n".join(tail) + "\n"] if tail else [])])
     return "".join(f"{plain(line)}\n" for line in text.splitlines())
 
@@ -66,12 +65,12 @@ def _where(lines: list[int] | None, records: list[str] | None) -> str:
 
 
 def _sizes(one: SessionReplay) -> str:
-    known = {name: size for name, size in one.sizes.items() if size["tokens"] is not None}
+    known = {name: (size.tokens, size.basis) for name, size in one.sizes.items() if size.tokens is not None}
     words = {"cap": "window", "max_output": "output cap", "threshold": "threshold"}
-    said = [f"{words[name]} {size['tokens']:,} ({size['basis']})" for name, size in known.items() if name in words]
+    said = [f"{words[name]} {tokens:,} ({basis})" for name, (tokens, basis) in known.items() if name in words]
     if "threshold" not in known:
         low, high = known.get("under_to"), known.get("over_from")
-        between = " to ".join(f"{size['tokens']:,}" for size in (low, high) if size)
+        between = " to ".join(f"{size[0]:,}" for size in (low, high) if size)
         if between:
             said.append(f"threshold {'' if low and high else 'over ' if low else 'at most '}{between} (inferred)")
     missing = [words[name] for name in words if name not in known and not (name == "threshold" and len(said))]
@@ -133,35 +132,36 @@ def _figure(name: str, value: float | None) -> str:
     return f"{value:,.1f}" if name == "hours" else f"{value:,.0f}"
 
 
-def _budgets(rows: list[dict[str, Any]]) -> list[str]:
+def _budgets(rows: list[Swept]) -> list[str]:
     return ["", "  summaries cut off or empty, by output budget", *_table(_sweep(rows), 2), _BEYOND]
 
 
-def _sweep(rows: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
+def _sweep(rows: list[Swept]) -> Iterator[tuple[str, ...]]:
     yield ("max output", "in force", "reasoning", "cut or empty")
     for row in rows:
-        most, least = row["cut_or_empty"]
+        most, least = row.cut_or_empty
         figure = str(least) if most == least else f"{least} to {most}"
         yield (
-            f"{row['max_output']:,}",
-            f"{row['in_force']:,}",
-            "on" if row["reasoning"] else "off",
-            f"{figure} of {row['calls']}",
+            f"{row.max_output:,}",
+            f"{row.in_force:,}",
+            "on" if row.reasoning else "off",
+            f"{figure} of {row.calls}",
         )
 
 
-def _total(sessions: Sequence[SessionReplay]) -> str:
+def _total(sessions: Sequence[SessionReplay], report: Document) -> str:
     rows: list[tuple[str, ...]] = [("policy", "sessions", "equal", "departs", "open", "bounded", *_HEADS)]
-    for one in totals(sessions):
-        verdict = one["verdict"]
-        bounded = {True: f"in {verdict['figure']}", False: "no", None: _UNKNOWN}[verdict["bounded"]]
-        figures = [_interval(name, one["counterfactual"][f"{name}_avoided"]) for name in FIGURES]
-        counts = (one["sessions"], one["equal"], one["departures"], one["undetermined"])
-        rows.append((one["policy"], *map(str, counts), bounded, *figures))
+    rows += [_sum(one) for one in report.total]
     worst = max(sessions, key=lambda one: one.streak.recoveries)
     head = f"all {len(sessions)} sessions with decisions; longest streak {worst.streak.recoveries} in {worst.session}"
-    budgets = swept(sessions)
-    return "\n".join([head, *_table(rows, 2), *(_budgets(budgets) if budgets else [])]) + "\n"
+    return "\n".join([head, *_table(rows, 2), *(_budgets(report.sweep) if report.sweep else [])]) + "\n"
+
+
+def _sum(one: Total) -> tuple[str, ...]:
+    bounded = {True: f"in {one.verdict.figure}", False: "no", None: _UNKNOWN}[one.verdict.bounded]
+    figures = [_interval(name, one.counterfactual[f"{name}_avoided"]) for name in FIGURES]
+    counts = (one.sessions, one.equal, one.departures, one.undetermined)
+    return (one.policy, *map(str, counts), bounded, *figures)
 
 
 def _table(rows: Iterable[tuple[str, ...]], indent: int) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +16,7 @@ from forensics.growth import Lived, recorded, relive
 from forensics.measures import Figure, Given, Measures
 from forensics.parse import NotRecognised, Source, Unreadable, read, recognise
 from forensics.points import Point, Sight, sight
-from forensics.replay_report import FIGURES, Departs, Longest, PolicyReplay, SessionReplay, Skip, Verdict
+from forensics.replay_report import FIGURES, Departs, Longest, PolicyReplay, SessionReplay, Size, Skip, Swept, Verdict
 from forensics.streaks import Standing, Streak, longest, standing
 from forensics.summary_budget import Row, attempts, sweep
 from forensics.timeline import File, Session
@@ -79,6 +79,7 @@ def _session(session: Session, seen: Sight, file: File, asked: Asked) -> Session
         agent=session.agent,
         version=session.version,
         file=session.file,
+        format=file.parser,
         decisions=sum(one.decides for one in made),
         ran=ran(one for one in prints if one.candidate.policy.agent is not None),
         sizes=_sizes(measures),
@@ -167,7 +168,7 @@ def _ends(streak: Streak | None) -> tuple[list[int] | None, list[str] | None]:
     return (lines if len(lines) == 2 else None), (records if len(records) == 2 else None)
 
 
-def _sizes(measures: Measures) -> dict[str, dict[str, Any]]:
+def _sizes(measures: Measures) -> dict[str, Size]:
     figures = {
         "cap": measures.cap,
         "max_output": measures.max_output,
@@ -177,19 +178,19 @@ def _sizes(measures: Measures) -> dict[str, dict[str, Any]]:
         "under_to": Figure(measures.under_to, "inferred"),
     }
     return {
-        name: {"tokens": figure.value, "basis": figure.basis if figure.value is not None else "unknown"}
+        name: Size(tokens=figure.value, basis=figure.basis if figure.value is not None else "unknown")
         for name, figure in figures.items()
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
-    return {
-        "max_output": row.asked,
-        "in_force": row.in_force,
-        "reasoning": row.reasoning,
-        "cut_or_empty": [row.most, row.least],
-        "calls": row.of,
-    }
+def _row(row: Row) -> Swept:
+    return Swept(
+        max_output=row.asked,
+        in_force=row.in_force,
+        reasoning=row.reasoning,
+        cut_or_empty=[row.most, row.least],
+        calls=row.of,
+    )
 
 
 def _notes(measures: Measures, made: Iterable[Point], seen: Sight) -> list[str]:

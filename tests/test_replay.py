@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from forensics.cli import run
+from forensics.replay_report import schema
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -235,3 +237,25 @@ def test_every_sample_can_be_replayed(command: Command, samples: Path) -> None:
             assert policy["decisions"] == policy["equal"] + policy["undetermined"] + policy["departures"]
             for low, high in policy["counterfactual"].values():
                 assert low is None or high is None or low <= high
+
+
+def test_what_replay_writes_is_valid_and_told_by_the_schema(command: Command, samples: Path) -> None:
+    _, out, _ = command(samples.as_posix(), "-f", "json", "--sweep", "max-output=4000")
+    Draft202012Validator.check_schema(schema())
+    Draft202012Validator(schema()).validate(json.loads(out))
+    for name, part in schema()["$defs"].items():
+        assert "properties" in part, name
+
+
+def test_copies_of_a_session_are_told_once(command: Command, samples: Path, tmp_path: Path) -> None:
+    """Atomic keeps a backup beside the session before each compaction."""
+    lines = (samples / "incidents" / "atomic-1690" / "session.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "session.jsonl").write_bytes(b"".join(lines))
+    (tmp_path / "session.jsonl.backup").write_bytes(b"".join(lines[:600]))
+    _, out, _ = command(tmp_path.as_posix(), "-f", "json", "--strict")
+    report = json.loads(out)
+    assert [one["decisions"] for one in report["sessions"]] == [11]
+    assert [one["reason"] for one in report["skipped"]] == [
+        "another copy of session 5720446f-3417-4664-a086-fb913735c9d5 holds more of it"
+    ]
+    assert {one["policy"]: one["sessions"] for one in report["total"]}["reference"] == 1

@@ -67,9 +67,7 @@ def test_the_table_of_the_incident(samples: Path) -> None:
     """39 calls: 27 cut or empty, 4 broken streams, and 8 in flight when the gateway went."""
     log = samples / "incidents" / "pilotdeck" / "runtime.log"
     found = swept(replay_file(log, "runtime.log", Asked(budgets=SWEEP)).sessions)
-    rows = [
-        tuple(row[key] for key in ("max_output", "in_force", "reasoning", "cut_or_empty", "calls")) for row in found
-    ]
+    rows = [(row.max_output, row.in_force, row.reasoning, row.cut_or_empty, row.calls) for row in found]
     assert rows == [
         (4_000, 4_000, True, [27, 27], 39),
         (4_000, 4_000, False, [27, 0], 39),
@@ -83,7 +81,7 @@ def test_the_table_of_the_incident(samples: Path) -> None:
         (24_000, 24_000, False, [27, 0], 39),
     ]
     known = swept(replay_file(log, "runtime.log", Asked(budgets=SWEEP, natural=(667, 1_869))).sessions)
-    assert [row["cut_or_empty"] for row in known if not row["reasoning"]] == [[0, 0]] * 5
+    assert [row.cut_or_empty for row in known if not row.reasoning] == [[0, 0]] * 5
 
 
 @pytest.mark.parametrize(

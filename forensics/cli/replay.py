@@ -1,6 +1,5 @@
 """The command that asks of a record what other recovery logic would have done."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,10 +72,10 @@ def replay(  # noqa: PLR0917  (the options of the command)
         budgets=_budgets(sweep),
         natural=_natural(natural),
     )
-    sessions, skipped = _replayed(paths, asked)
-    _common.write(_shown(sessions, skipped, format_))
+    report, unread = _replayed(paths, asked)
+    _common.write(_shown(report, format_))
     strict = bool(strict if strict is not None else config.get("strict"))
-    _common.finish(_code(sessions, skipped, strict=strict, quiet=quiet))
+    _common.finish(_code(report, unread, strict=strict, quiet=quiet))
 
 
 def _budgets(word: str | None) -> tuple[int, ...]:
@@ -99,10 +98,11 @@ def _natural(word: str | None) -> tuple[int, int] | None:
     return least, most
 
 
-def _replayed(paths: list[str], asked: Any) -> tuple[list[Any], list[Any]]:
+def _replayed(paths: list[str], asked: Any) -> tuple[Any, int]:
+    """Give the report, and how many inputs could not be read."""
     from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415  (not needed for --help)
     from forensics.replay import PolicyError  # noqa: PLC0415
-    from forensics.replay_report import Skip  # noqa: PLC0415
+    from forensics.replay_report import Skip, document  # noqa: PLC0415
     from forensics.replays import replay_file  # noqa: PLC0415
 
     with _common.spool(paths) as folder:
@@ -115,29 +115,28 @@ def _replayed(paths: list[str], asked: Any) -> tuple[list[Any], list[Any]]:
             raise UsageError(f"--policy: {error}") from error
     skipped = [Skip(path=one.path, reason=one.reason) for one in found.skipped]
     skipped += [one.skipped for one in made if one.skipped is not None]
-    return [session for one in made for session in one.sessions], sorted(skipped, key=lambda one: one.path)
+    return document((session for one in made for session in one.sessions), skipped), len(skipped)
 
 
-def _shown(sessions: list[Any], skipped: list[Any], format_: str) -> str:
+def _shown(report: Any, format_: str) -> str:
     if format_ == "json":
         from forensics.replay_report import to_json  # noqa: PLC0415  (only for this format)
         from forensics.reports.json import encode  # noqa: PLC0415
 
-        return encode(to_json(sessions, skipped), indent=2) + "\n"
+        return encode(to_json(report), indent=2) + "\n"
     from forensics.replay_text import to_text  # noqa: PLC0415  (only for this format)
 
-    return to_text(sessions, skipped)
+    return to_text(report)
 
 
-def _code(sessions: list[Any], skipped: Iterable[Any], *, strict: bool, quiet: bool) -> int:
+def _code(report: Any, unread: int, *, strict: bool, quiet: bool) -> int:
     """Exit codes: 0 ran, 2 wrong usage, 3 nothing was recognised, 4 incomplete and --strict."""
-    left = list(skipped)
-    if not sessions:
+    if not report.sessions:
         if not quiet:
             _common.complain("nothing was recognised (exit 3)", "result")
         return 3
-    if strict and left:
+    if strict and unread:
         if not quiet:
-            _common.complain(f"{len(left)} inputs were not read (exit 4)", "result")
+            _common.complain(f"inputs that were not read: {unread} (exit 4)", "result")
         return 4
     return 0

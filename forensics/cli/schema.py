@@ -13,12 +13,13 @@ from forensics.reports.json import encode
 _SCAN = "scan"
 _EVENTS = "events"
 _REPORT = "report"
+_REPLAY = "replay"
 
 
 def schema(
-    name: Annotated[str, typer.Argument(metavar="[events|report|scan]", help="Which one.")] = _SCAN,
+    name: Annotated[str, typer.Argument(metavar="[events|replay|report|scan]", help="Which one.")] = _SCAN,
 ) -> None:
-    """Print the JSON Schema of what `scan` or `report` writes, or the columns of the event table that `read` writes."""
+    """Print the JSON Schema of what `scan`, `report` or `replay` writes, or the columns of `read`'s event table."""
     if name == _SCAN:
         _common.write(files("forensics").joinpath("schemas", "scan.json").read_bytes())
     elif name == _EVENTS:
@@ -27,8 +28,12 @@ def schema(
         from forensics.reports._incident_json import schema as of_report  # noqa: PLC0415  (only where it is asked for)
 
         _common.write(encode(of_report(), indent=2) + "\n")
+    elif name == _REPLAY:
+        from forensics.replay_report import schema as of_replay  # noqa: PLC0415  (only where it is asked for)
+
+        _common.write(encode(of_replay(), indent=2) + "\n")
     else:
-        raise UsageError(f"schema: there is no {name!r}; {nearest(name, (_SCAN, _EVENTS, _REPORT))}")
+        raise UsageError(f"schema: there is no {name!r}; {nearest(name, (_SCAN, _EVENTS, _REPORT, _REPLAY))}")
 
 
 def columns() -> list[dict[str, Any]]:
