@@ -272,6 +272,15 @@ def test_the_json_document_keeps_to_its_schema(samples: Path, incident_of: Build
         validator.validate(json.loads(json.dumps(document(incident_of(path, excerpts=True)))))
 
 
+def test_excerpts_are_shown_only_when_asked_for(incident_of: Build, samples: Path) -> None:
+    path = samples / "incidents" / "atomic-1684" / "session.jsonl"
+    plain, told_more = (incident_of(path, excerpts=asked) for asked in (False, True))
+    rows = [row for made in (plain,) for group in made.groups for case in group.cases for row in case.evidence]
+    assert all(row.text is None for row in rows)
+    texts = [row.text for group in told_more.groups for case in group.cases for row in case.evidence if row.text]
+    assert texts
+
+
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, samples: Path) -> None:
     log = samples / "incidents" / "pilotdeck" / "runtime.log"
     texts = []

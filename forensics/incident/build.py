@@ -17,7 +17,7 @@ from forensics.incident.story import paragraph
 from forensics.incident.tracks import Draft, bars, draft, track
 from forensics.incident.watch import Watch
 from forensics.inputs import Found
-from forensics.reports._words import blind_spots, span
+from forensics.reports._words import blind_spots, span, telling
 from forensics.scan import Options, Result, Skipped, look
 from forensics.summary import Mark, Report, Terms, summarise
 from forensics.timeline import File
@@ -106,6 +106,7 @@ def assemble(
         summary=report.summary,
         coverage=report.coverage,
         limits=_limits(report),
+        remarks=[one.message for one in telling(report.remarks)],
         definitions=_definitions(grouped, options.options),
         options=_options(options, terms),
         digests=[],

@@ -215,6 +215,8 @@ class Incident(msgspec.Struct, kw_only=True):
     coverage: Coverage
     limits: list[str]
     """What these files cannot show, and what the figures do not say."""
+    remarks: list[str]
+    """What a check says beyond the findings: of a baseline, of suppressions, of expectations."""
     definitions: list[Definition]
     options: dict[str, str]
     digests: list[Digest]

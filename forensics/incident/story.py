@@ -23,7 +23,7 @@ def paragraph(report: Report, groups: list[Group]) -> list[Sentence]:
     return [_plain(report, groups), *_numbers(groups), *_money(report), *_limits(report)]
 
 
-_NUMBER = re.compile(r"\$?\d[\d,]*(?:\.\d+)?(?:\s?%| times\b| h\b| min\b| s\b| tokens\b)?")
+_NUMBER = re.compile(r"\$?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%| times\b| h\b| min\b| s\b| tokens\b)?")
 
 
 def _said(text: str, ref: str | None = None) -> Piece:
@@ -146,11 +146,12 @@ def _numbers(groups: list[Group]) -> Iterator[Sentence]:
 def _waiting(group: Group) -> Sentence:
     waited = _total(group, "waiting_seconds")
     times = count(len(group.cases), "message")
-    classes = sorted({str(case.finding.measures.get("class")) for case in group.cases})
+    classes = sorted({str(one) for case in group.cases if (one := case.finding.measures.get("class")) is not None})
+    reasons = f" ({', '.join(classes)})" if classes else ""
     pieces = [
         _said("A person had to type "),
         _said(times, group.anchor),
-        _said(f" to get work going again after it broke off ({', '.join(classes)})"),
+        _said(f" to get work going again after it broke off{reasons}"),
     ]
     if waited:
         pieces += [_said("; "), _said(duration(waited), group.anchor), _said(" passed waiting")]

@@ -173,7 +173,7 @@ def _replays(incident: Incident) -> Iterator[str]:
 def _coverage(incident: Incident, most: int = 200) -> Iterator[str]:
     coverage = incident.coverage
     yield f"\n## {_anchor('coverage')}Coverage\n\n{markdown(_page.coverage_words(incident))}\n\n"
-    yield from (f"- {markdown(line)}\n" for line in incident.limits)
+    yield from (f"- {markdown(line)}\n" for line in (*incident.limits, *incident.remarks))
     if coverage.inputs:
         yield "\n| file | format | lines | records | malformed | shows failed compactions | unknown or noted |\n"
         yield "| --- | --- | --: | --: | --: | --- | --- |\n"

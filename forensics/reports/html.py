@@ -117,6 +117,7 @@ def _strings(incident: Incident) -> dict[str, Any]:
         "replays_left_out": incident.replays_left_out,
         "coverage": _page.coverage_words(incident),
         "limits": incident.limits,
+        "remarks": incident.remarks,
         "inputs": [_page.input_strings(one) for one in coverage.inputs],
         "malformed": [
             {
