@@ -17,6 +17,17 @@ class Salvage(NamedTuple):
     reason: str | None
 
 
+def damage(line: bytes) -> str | None:
+    """Say what is in a line of text that no program wrote there: NUL bytes, invalid UTF-8; `None` when nothing is."""
+    reasons = ["NUL bytes"] if b"\0" in line else []
+    if not line.isascii():
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            reasons.append(f"invalid UTF-8 at byte {error.start} of the line")
+    return "; ".join(reasons) or None
+
+
 def salvage(line: bytes) -> Salvage:
     """Read the JSON values of one line, however many, mending what can be mended without guessing.
 

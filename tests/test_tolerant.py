@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.tolerant import salvage
+from forensics.tolerant import damage, salvage
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -66,3 +66,17 @@ def test_no_bytes_make_it_fail(line: bytes) -> None:
 def test_a_torn_record_is_never_a_smaller_record(value: dict[str, object], cut: int) -> None:
     whole = json.dumps(value).encode()
     assert salvage(whole[: len(whole) - 1 - cut % (len(whole) - 1)]).values == []
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        pytest.param(b"", None, id="empty"),
+        pytest.param("a\tb \u2028 \ufffd".encode(), None, id="text"),
+        pytest.param(b"a\0b", "NUL bytes", id="nul"),
+        pytest.param(b"ab\xff", "invalid UTF-8 at byte 2 of the line", id="utf-8"),
+        pytest.param(b"\0\xc3", "NUL bytes; invalid UTF-8 at byte 1 of the line", id="both"),
+    ],
+)
+def test_what_no_program_wrote_into_a_line_of_text_is_named(line: bytes, reason: str | None) -> None:
+    assert damage(line) == reason

@@ -8,7 +8,7 @@ import msgspec
 
 from forensics.parse import Head, Source
 from forensics.parsers._pi import milliseconds
-from forensics.tolerant import salvage
+from forensics.tolerant import damage, salvage
 
 _COLOUR = rb"(?:\x1b\[[\d;]*m)*"
 _JOURNAL = rb"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ \S+\[\d+\]: )?"
@@ -121,20 +121,20 @@ def _from_console(source: Source) -> Iterator[Entry]:
     for first, start, lines in source.chunks():
         offset = start
         for line, raw in enumerate(lines, first):
-            clean = raw.removeprefix(BOM).rstrip(b"\r")
-            if b"\0" in clean:
-                clean = clean.replace(b"\0", b"")
-                source.reject(line, offset, "NUL bytes", salvaged=_LINE.match(clean) is not None)
+            clean = raw.removeprefix(BOM).rstrip(b"\r").replace(b"\0", b"")
             match = _LINE.match(clean)
+            bad = damage(raw)
+            if bad is not None:
+                source.reject(line, offset, bad, salvaged=match is not None)
             if match is not None:
                 source.records += 1
-                text = _decoded(source, line, offset, match["text"])
+                text = _ANSI.sub("", match["text"].decode(errors="replace"))
                 subsystem = (match["subsystem"] or b"").decode()
                 yield Entry(line, milliseconds(match["time"].decode()), subsystem, text, {}, None)
             elif (record := _structured(clean)) is not None:
                 source.records += 1
                 yield _entry(line, record, subsystems)
-            elif not source.records and clean.strip():
+            elif not source.records and bad is None and clean.strip():
                 source.reject(line, offset, "before the first log line")
             offset += len(raw) + 1
 
@@ -148,12 +148,3 @@ def _structured(line: bytes) -> _Tslog | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return record if record.meta is not None and record.zero is not None else None
-
-
-def _decoded(source: Source, line: int, offset: int, text: bytes) -> str:
-    try:
-        words = text.decode()
-    except UnicodeDecodeError as error:
-        source.reject(line, offset, f"invalid UTF-8 at byte {error.start} of the text", salvaged=True)
-        words = text.decode(errors="replace")
-    return _ANSI.sub("", words)

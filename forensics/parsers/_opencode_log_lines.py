@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from forensics.parse import Source
+from forensics.tolerant import damage
 
 HEADS = (b"timestamp=", b"INFO ", b"ERROR ", b"WARN ", b"DEBUG ")
 NEW = re.compile(r'timestamp=(\S+) level=(\w+) run=(\S+) message=("(?:[^"\\]|\\.)*+"|\S*)(.*)', re.DOTALL)
@@ -25,6 +26,7 @@ _FIELD = re.compile(rf"(?:^|\s)({'|'.join(map(re.escape, _SIMPLE))}|version|pare
 _ERROR = re.compile(r"(?:^| )error=(.*?)(?: stack=| process$|$)", re.DOTALL)
 _API = re.compile(r'"(?:message|errorMessage)":\s*"((?:[^"\\]|\\.)*+)"')
 _STATUS = re.compile(r'"statusCode":(\d{3})')
+_BOM = b"\xef\xbb\xbf"
 LIMIT = 1 << 20
 """Characters of one record that are looked at: request bodies are logged whole."""
 
@@ -48,7 +50,7 @@ class Entry(NamedTuple):
 def entries(source: Source) -> Iterator[Entry]:
     """Yield the records of interest; a line that begins none is part of the one before it."""
     for line, offset, data in _logical(source):
-        text = data[:LIMIT].replace(b"\0", b"").decode(errors="replace")
+        text = data[:LIMIT].decode(errors="replace")
         entry = _new(line, text) if text.startswith("timestamp=") else _old(line, text, data)
         if entry is None:
             source.reject(line, offset, "torn log line")
@@ -62,7 +64,11 @@ def _logical(source: Source) -> Iterator[tuple[int, int, bytes]]:
     held: list[bytes] = []
     for first, offset, lines in source.chunks():
         at = offset
-        for number, line in enumerate(lines, first):
+        for number, raw in enumerate(lines, first):
+            line, bad = raw.removeprefix(_BOM), damage(raw)
+            if bad is not None:
+                line = line.replace(b"\0", b"")
+                source.reject(number, at, bad, salvaged=line.startswith(HEADS))
             if line.startswith(HEADS):
                 if start is not None:
                     yield *start, b"\n".join(held)
@@ -70,9 +76,9 @@ def _logical(source: Source) -> Iterator[tuple[int, int, bytes]]:
                 start, held = ((number, at), [line.removesuffix(b"\r")]) if _wanted(line) else (None, [])
             elif start is not None:
                 held.append(line.removesuffix(b"\r"))
-            elif not source.records and line.strip():
+            elif not source.records and bad is None and line.strip():
                 source.reject(number, at, "before the first log line")
-            at += len(line) + 1
+            at += len(raw) + 1
     if start is not None:
         yield *start, b"\n".join(held)
 

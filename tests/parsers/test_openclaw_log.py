@@ -54,6 +54,7 @@ def test_another_programs_log_is_not_recognised(tmp_path: Path, line: str) -> No
         ("file", b"hello\n", "not JSON"),
         ("console", b'{"type":"me\n', "before the first log line"),
         ("console", b"\0\0\0\n", "NUL bytes"),
+        ("console", b"\xff\xfe\n", "invalid UTF-8 at byte 0 of the line"),
     ],
 )
 def test_a_damaged_first_line_costs_that_line_and_no_other(

@@ -91,10 +91,12 @@ def test_nul_bytes_torn_and_foreign_lines_cost_themselves(samples: Path, tmp_pat
     source = Source(path)
     events = list(read(source))
     assert [event.line for event in events if event.kind == "compact"] == [23, 29]
-    assert path.read_bytes()[source.malformed[1].offset :] == b"timestamp=2026 loop"
-    assert [(one.line, one.reason) for one in source.malformed] == [
-        (1, "before the first log line"),
-        (35, "torn log line"),
+    assert path.read_bytes()[source.malformed[-1].offset :] == b"timestamp=2026 loop"
+    nuls = [number for number, line in enumerate(path.read_bytes().split(b"\n"), 1) if b"\0" in line]
+    assert [(one.line, one.reason, one.salvaged) for one in source.malformed] == [
+        (1, "before the first log line", False),
+        *((number, "NUL bytes", True) for number in nuls),
+        (35, "torn log line", False),
     ]
 
 
@@ -138,3 +140,24 @@ def test_child_sessions_are_kept_apart(tmp_path: Path, events_of: EventsOf) -> N
         ("ses_1", "reply", None),
     ]
     assert events_of(path)[0].parent == "ses_1"
+
+
+@pytest.mark.parametrize("name", ["opencode_log.log", "opencode_log_old.log"])
+def test_garbage_between_the_lines_is_listed_and_costs_no_record(
+    samples: Path, tmp_path: Path, events_of: EventsOf, name: str
+) -> None:
+    lines = (samples / "parsers" / name).read_bytes().splitlines(keepends=True)
+    path = tmp_path / "damaged.log"
+    garbage = [b"\0" * 48 + b"\n", b"\xff\xfegarbage\n", b"\0\0" + lines[2], b"\xef\xbb\xbf" + lines[0]]
+    path.write_bytes(b"".join([garbage[3], lines[1], garbage[2], garbage[0], *lines[3:5], garbage[1], *lines[5:]]))
+    source = Source(path)
+    events = list(read(source))
+    assert [(event.kind, event.stop) for event in events] == [
+        (event.kind, event.stop) for event in events_of(samples / "parsers" / name)
+    ]
+    assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [
+        (3, "NUL bytes", True),
+        (4, "NUL bytes", False),
+        (7, "invalid UTF-8 at byte 0 of the line", False),
+    ]
+    assert path.read_bytes()[source.malformed[2].offset :].startswith(b"\xff\xfe")
