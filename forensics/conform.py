@@ -9,8 +9,9 @@ After a departure the policy is put where the record is: its state stays, and it
 recorded.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from forensics.decisions import Point, Recorded, Sight
 from forensics.lockstep import Config, Loop, Reached
@@ -37,6 +38,17 @@ class Departure(NamedTuple):
     """Where the policy may stand there, its answer given."""
 
 
+Agrees = Literal["equal", "departs", "undetermined"]
+
+
+class Judged(NamedTuple):
+    """One decision: where, how it agrees, and what the policy does there, in every possibility."""
+
+    at: int
+    agrees: Agrees
+    policy: tuple[Action, ...]
+
+
 class Conformance(NamedTuple):
     """How a record agrees with a policy. `decisions` = `equal` + `departures` + `undetermined`."""
 
@@ -46,6 +58,8 @@ class Conformance(NamedTuple):
     equal: int
     undetermined: int
     departures: list[Departure]
+    judged: list[Judged]
+    """Every decision, in order."""
 
     @property
     def departs(self) -> Departure | None:
@@ -63,7 +77,16 @@ def conform(points: list[Point], policy: Policy, seen: Sight, options: Mapping[s
     loop = Loop(stepper(policy, options), seen, awaits=policy.name in _AWAIT)
     run = _Run(points, loop, seen)
     run.follow(policy)
-    return Conformance(policy, dict(options or {}), run.decisions, run.equal, run.undetermined, run.departures)
+    counts = Counter(one.agrees for one in run.judged)
+    return Conformance(
+        policy,
+        dict(options or {}),
+        len(run.judged),
+        counts["equal"],
+        counts["undetermined"],
+        run.departures,
+        run.judged,
+    )
 
 
 class _Run:
@@ -74,7 +97,9 @@ class _Run:
         self.sure = False
         """The agent itself said that it does what the pending decision is."""
         self.failed_at: int | None = None
-        self.decisions = self.equal = self.undetermined = 0
+        self.judged: list[Judged] = []
+        self.actions: tuple[Action, ...] = ()
+        """What the policy does at the pending decision."""
         self.departures: list[Departure] = []
 
     def follow(self, policy: Policy) -> None:
@@ -163,8 +188,7 @@ class _Run:
         sure, self.sure = self.sure, False
         if reached is None:
             if pending is not None:
-                self.equal += sure
-                self.undetermined += not sure
+                self._note(pending, "equal" if sure else "undetermined")
             return list(self.configs)
         left = {one.config for _, found in reached for one in found}
         if pending is not None:
@@ -176,16 +200,20 @@ class _Run:
     def _judge(self, pending: int, at: int | None, reached: list[tuple[Config, list[Reached]]]) -> None:
         plain = sum(any(not one.unseen for one in found) for _, found in reached)
         if plain == len(reached):
-            self.equal += 1
+            self._note(pending, "equal")
         elif any(found for _, found in reached):
-            self.undetermined += 1
+            self._note(pending, "undetermined")
         else:
             self._depart(pending, at, [config for config, _ in reached])
 
     def _depart(self, pending: int, at: int | None, configs: Iterable[Config]) -> None:
         found = list(configs)
-        actions = tuple(sorted({one.did for one in found}))
+        actions = _actions(found)
+        self._note(pending, "departs")
         self.departures.append(Departure(pending, at, self.points[pending].recorded, actions, tuple(found)))
+
+    def _note(self, at: int, agrees: Agrees) -> None:
+        self.judged.append(Judged(at, agrees, self.actions))
 
     def _put(self, config: Config, point: Point) -> Config:
         """Put the loop where the record is."""
@@ -211,8 +239,7 @@ class _Run:
             told = {self.loop.tell(one._replace(due="request"), Signal("reply", "tool")) for one in told}
         self.configs = told
         if point.decides:
-            self.decisions += 1
-            self.pending = at
+            self.pending, self.actions = at, _actions(self.configs)
             self._promised(at, point)
 
     def _aside(self, config: Config, point: Point) -> Config:
@@ -241,12 +268,16 @@ class _Run:
             return
         self.pending = None
         if kept or bound != self.configs:
-            self.undetermined += 1
+            self._note(at, "undetermined")
             self.configs -= bound - kept
         else:
             self._depart(at, None, self.configs)
             due = "request" if point.will_retry else "idle"
             self.configs = {one._replace(due=due, owed=point.will_retry) for one in self.configs}  # type: ignore[arg-type]
+
+
+def _actions(configs: Iterable[Config]) -> tuple[Action, ...]:
+    return tuple(sorted({one.did for one in configs}))
 
 
 def _dropped(point: Point) -> bool:

@@ -8,13 +8,15 @@ last tenth of the messages when the emergency tier cuts them, in memory only.
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from forensics.counterfactual import Counterfactual
 from forensics.decisions import Point
-from forensics.episodes import calls_of
+from forensics.episodes import Cost, calls_of
 from forensics.measures import BLOCKING_RATIO
 
 POST_COMPACTION_TARGET_RATIO = 0.6
 EMERGENCY_KEEP = 0.1
 COMPACT_SUMMARY_FAILURE_COOLDOWN_MS = 60_000
+AFTER = "pilotdeck-after"
 
 
 class Lived(NamedTuple):
@@ -110,3 +112,37 @@ def _made(point: Point) -> bool:
 
 def _size(point: Point) -> int | None:
     return point.first.context if point.first.context is not None else point.row.context
+
+
+class OtherDay(NamedTuple):
+    """The day as recorded, as it would have been at worst and at best, and what that avoids."""
+
+    real: Lived
+    low: Lived
+    high: Lived
+    found: Counterfactual
+
+
+def other_day(made: list[Point], cap: int | None, name: str) -> OtherDay | None:
+    """Live a log again under a policy of PilotDeck; `None` where the log does not tell the sizes."""
+    real = recorded(made)
+    if cap is None or not real.attempts:
+        return None
+    emergency = name != "pilotdeck-before"
+    low = relive(made, cap, succeed=False, emergency=emergency)
+    high = relive(made, cap, succeed=name == AFTER, emergency=emergency)
+    if low is None or high is None:
+        return None
+    costs = [
+        Cost(
+            compactions=real.attempts - one.attempts,
+            paid_summaries=real.calls - one.calls,
+            model_calls=real.calls - one.calls,
+            uncounted=1,
+            unpriced=1,
+            doubtful=real.doubtful,
+            looping=None,
+        )
+        for one in (low, high)
+    ]
+    return OtherDay(real, low, high, Counterfactual(costs[0], costs[1], 0))

@@ -7,6 +7,7 @@ from forensics.safe import plain
 
 _HEADS = ("continues", "compactions", "summaries", "calls", "tokens", "dollars", "hours")
 _UNKNOWN = "unknown"
+_MARKS = {"equal": "=", "departs": "x", "undetermined": "?"}
 _WHOLE = 5
 """Sessions shown whole; more are a line each."""
 _BEYOND = "  (what a summary needs beyond the budget on record is not known; --natural gives the lengths you know)"
@@ -45,6 +46,8 @@ def _session(one: SessionReplay) -> str:
         "  avoided from the first departure on, pessimistic to optimistic (negative: spent more)",
         *_table(_avoided(one.policies), 2),
     ]
+    if one.steps:
+        lines += ["", "  every decision: = equal, x departs, ? undetermined", *_table(_steps(one), 2)]
     if one.sweep:
         lines += _budgets(one.sweep)
     notes = [*one.notes, *dict.fromkeys(f"{p.policy}: {note}" for p in one.policies for note in p.notes)]
@@ -130,6 +133,15 @@ def _figure(name: str, value: float | None) -> str:
     if name == "dollars":
         return f"{'-' if value < 0 else ''}${abs(value):,.2f}"
     return f"{value:,.1f}" if name == "hours" else f"{value:,.0f}"
+
+
+def _steps(one: SessionReplay) -> Iterator[tuple[str, ...]]:
+    yield ("row", "told", "recorded", *(policy.policy for policy in one.policies))
+    for step in one.steps:
+        found = {answer.policy: f"{_MARKS[answer.agrees]} {answer.action}" for answer in step.answers}
+        place = str(step.line) if step.line is not None else step.record or ""
+        told = step.told[0] if len(step.told) == 1 else f"{step.told[0]}, or {_count(len(step.told) - 1, 'other')}"
+        yield (place, told, step.recorded, *(found.get(policy.policy, "") for policy in one.policies))
 
 
 def _budgets(rows: list[Swept]) -> list[str]:

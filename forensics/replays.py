@@ -9,19 +9,28 @@ import msgspec
 from forensics.conform import Departure
 from forensics.counterfactual import Counterfactual, counterfactual
 from forensics.decisions import points
-from forensics.episodes import Cost
 from forensics.failures import breaks
 from forensics.fingerprint import Candidate, Print, candidates, fingerprint, named, ran
-from forensics.growth import Lived, recorded, relive
+from forensics.growth import AFTER, other_day
 from forensics.measures import Figure, Given, Measures
 from forensics.parse import NotRecognised, Source, Unreadable, read, recognise
 from forensics.points import Point, Sight, sight
-from forensics.replay_report import FIGURES, Departs, Longest, PolicyReplay, SessionReplay, Size, Skip, Swept, Verdict
+from forensics.replay_report import (
+    FIGURES,
+    Answer,
+    Departs,
+    Longest,
+    PolicyReplay,
+    SessionReplay,
+    Size,
+    Skip,
+    Step,
+    Swept,
+    Verdict,
+)
 from forensics.streaks import Standing, Streak, longest, standing
 from forensics.summary_budget import Row, attempts, sweep
 from forensics.timeline import File, Session
-
-_AFTER = "pilotdeck-after"
 
 
 class Asked(msgspec.Struct, kw_only=True, frozen=True):
@@ -34,6 +43,8 @@ class Asked(msgspec.Struct, kw_only=True, frozen=True):
     budgets: tuple[int, ...] = ()
     """Output budgets of summaries to sweep."""
     natural: tuple[int, int] | None = None
+    steps: bool = False
+    """Tell every decision."""
 
 
 class Replayed(msgspec.Struct, kw_only=True):
@@ -85,8 +96,32 @@ def _session(session: Session, seen: Sight, file: File, asked: Asked) -> Session
         sizes=_sizes(measures),
         streak=_longest(case.streak),
         policies=[_policy(case, one) for one in prints],
+        steps=_steps(made, prints) if asked.steps else [],
         sweep=budget,
         notes=_notes(measures, made, seen),
+    )
+
+
+def _steps(made: list[Point], prints: list[Print]) -> list[Step]:
+    answers: dict[int, list[Answer]] = {}
+    for one in prints:
+        for judged in one.found.judged:
+            action = " or ".join(judged.policy)
+            answers.setdefault(judged.at, []).append(
+                Answer(policy=one.candidate.label, agrees=judged.agrees, action=action)
+            )
+    return [_step(made[at], found) for at, found in sorted(answers.items())]
+
+
+def _step(point: Point, found: list[Answer]) -> Step:
+    told = [str(signal) for signal in point.signals] or ["a failed compaction repeated without a model call"]
+    return Step(
+        line=point.row.line,
+        record=point.row.record,
+        told=told,
+        basis=point.basis,
+        recorded=point.recorded,
+        answers=found,
     )
 
 
@@ -206,8 +241,8 @@ def _notes(measures: Measures, made: Iterable[Point], seen: Sight) -> list[str]:
 def _other(case: _Case, one: Print) -> tuple[Counterfactual, list[str]]:
     """Give what the policy would have avoided, and what to know about the figures."""
     name = one.candidate.policy.name
-    lived = _lived(case.points, case.measures.cap.value, name) if name.startswith("pilotdeck") else None
-    if lived is None or not (one.found.departures or name == _AFTER):
+    lived = other_day(case.points, case.measures.cap.value, name) if name.startswith("pilotdeck") else None
+    if lived is None or not (one.found.departures or name == AFTER):
         other = counterfactual(case.session, case.points, one.found, case.seen)
         mended = sum(one.prompt is not None for one in breaks(case.session))
         told = f"goes on by itself at {other.resumed} of {mended} places where a person had to write"
@@ -217,41 +252,10 @@ def _other(case: _Case, one: Print) -> tuple[Counterfactual, list[str]]:
         f"largest prompt {lived.real.peak:,} tokens, then {' to '.join(f'{peak:,}' for peak in peaks)}: the growth on "
         "record, lived again; a summary leaves the compactor's target, the emergency cut a tenth of the messages"
     ]
-    if name == _AFTER:
+    if name == AFTER:
         notes += [
             "optimistic: every summary succeeds; pessimistic: none does, as where reasoning cannot be turned off",
             "bounds nothing by itself: a context that stays full is compacted for ever",
             "exits of the gateway are correlated with compactions in time, no more: none is counted as avoided",
         ]
     return lived.found, notes
-
-
-class _Lived(NamedTuple):
-    real: Lived
-    low: Lived
-    high: Lived
-    found: Counterfactual
-
-
-def _lived(made: list[Point], cap: int | None, name: str) -> _Lived | None:
-    real = recorded(made)
-    if cap is None or not real.attempts:
-        return None
-    emergency = name != "pilotdeck-before"
-    low = relive(made, cap, succeed=False, emergency=emergency)
-    high = relive(made, cap, succeed=name == _AFTER, emergency=emergency)
-    if low is None or high is None:
-        return None
-    costs = [
-        Cost(
-            compactions=real.attempts - one.attempts,
-            paid_summaries=real.calls - one.calls,
-            model_calls=real.calls - one.calls,
-            uncounted=1,
-            unpriced=1,
-            doubtful=real.doubtful,
-            looping=None,
-        )
-        for one in (low, high)
-    ]
-    return _Lived(real, low, high, Counterfactual(costs[0], costs[1], 0))

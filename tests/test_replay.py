@@ -259,3 +259,24 @@ def test_copies_of_a_session_are_told_once(command: Command, samples: Path, tmp_
         "another copy of session 5720446f-3417-4664-a086-fb913735c9d5 holds more of it"
     ]
     assert {one["policy"]: one["sessions"] for one in report["total"]}["reference"] == 1
+
+
+@pytest.mark.usefixtures("incidents")
+def test_every_decision_can_be_told(command: Command) -> None:
+    _, out, _ = command("atomic-1684/session.jsonl", "-p", "atomic-before,atomic-1684", "--decisions")
+    begin = out.splitlines().index("  every decision: = equal, x departs, ? undetermined")
+    assert out.splitlines()[begin + 1 : begin + 5] == [
+        "  row  told                           recorded                      atomic-before  atomic-1684",
+        "  20   length stop at the output cap  nothing until a person wrote  = stop         x continue",
+        "  32   length stop at the output cap  nothing until a person wrote  = stop         x continue",
+        "  34   length stop at the output cap  nothing until a person wrote  = stop         x continue",
+    ]
+    _, out, _ = command("atomic-1684/session.jsonl", "-p", "atomic-1684", "--decisions", "-f", "json")
+    assert json.loads(out)["sessions"][0]["steps"][0] == {
+        "line": 20,
+        "record": json.loads(out)["sessions"][0]["steps"][0]["record"],
+        "told": ["length stop at the output cap"],
+        "basis": "inferred",
+        "recorded": "nothing until a person wrote",
+        "answers": [{"policy": "atomic-1684", "agrees": "departs", "action": "continue"}],
+    }

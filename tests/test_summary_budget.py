@@ -8,7 +8,7 @@ import pytest
 from forensics.decisions import Point, Sight, points
 from forensics.events import Event
 from forensics.optout import FORMATS, opt_out
-from forensics.replay_report import swept
+from forensics.replay_sums import swept
 from forensics.replays import Asked, replay_file
 from forensics.summary_budget import Attempts, Row, attempts, in_force, sweep
 from forensics.timeline import Session

@@ -46,6 +46,9 @@ def replay(  # noqa: PLR0917  (the options of the command)
             "--natural", metavar="MIN-MAX", help="Tokens that a summary takes without reasoning, if you know."
         ),
     ] = None,
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Tell every decision: what was recorded, what each policy would do.")
+    ] = False,
     strict: Strict = None,
     quiet: Quiet = False,
 ) -> None:
@@ -71,6 +74,7 @@ def replay(  # noqa: PLR0917  (the options of the command)
         models={name: Given(**found) for name, found in config.get("models", {}).items()},
         budgets=_budgets(sweep),
         natural=_natural(natural),
+        steps=decisions,
     )
     report, unread = _replayed(paths, asked)
     _common.write(_shown(report, format_))
@@ -102,7 +106,8 @@ def _replayed(paths: list[str], asked: Any) -> tuple[Any, int]:
     """Give the report, and how many inputs could not be read."""
     from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415  (not needed for --help)
     from forensics.replay import PolicyError  # noqa: PLC0415
-    from forensics.replay_report import Skip, document  # noqa: PLC0415
+    from forensics.replay_report import Skip  # noqa: PLC0415
+    from forensics.replay_sums import document  # noqa: PLC0415
     from forensics.replays import replay_file  # noqa: PLC0415
 
     with _common.spool(paths) as folder:
