@@ -219,7 +219,7 @@ def load(path: Path) -> Policy:
     try:
         spec.loader.exec_module(module)
         found = list(REGISTRY.values())
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PolicyError(f"{path}: {type(error).__name__}: {error}") from error
     finally:
         REGISTRY.clear()

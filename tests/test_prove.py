@@ -142,6 +142,7 @@ def test_a_policy_of_the_users_own_is_proved_from_its_file(tmp_path: Path) -> No
     [
         ("import nothing_of_that_name\n", "ModuleNotFoundError"),
         ("x = 1\n", "defines 0 policies"),
+        ("raise SystemExit(3)\n", "SystemExit: 3"),
         (None, "no such file"),
     ],
 )
