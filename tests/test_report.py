@@ -51,6 +51,15 @@ def test_pilotdeck_holds_every_row_of_the_incidents_own_table(incident_of: Build
     assert "the log does not say why a process died" in " ".join(made.limits)
 
 
+def test_each_agent_is_told_with_what_it_did_itself(incident_of: Build, samples: Path) -> None:
+    folder = samples / "incidents"
+    made = incident_of(folder / "atomic-1684" / "session.jsonl", folder / "opencode-replo" / "opencode.db")
+    plain = "".join(piece.text for piece in made.paragraph[0])
+    assert "opencode compacted its context again and again without getting any further" in plain
+    assert "Atomic stopped working 3 times until a person told it to go on" in plain
+    assert "Atomic and opencode" not in plain
+
+
 def test_pilotdeck_says_correlated_and_never_caused(incident_of: Build, samples: Path) -> None:
     made = incident_of(samples / "incidents" / "pilotdeck" / "runtime.log")
     text = told(made) + " ".join(line for group in made.groups for case in group.cases for line in case.sustained)

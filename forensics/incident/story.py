@@ -59,21 +59,32 @@ def _plain(report: Report, groups: list[Group]) -> Sentence:
     start, end = report.summary.start, report.summary.end
     cases = [case for group in groups for case in group.cases]
     times = [ts for case in cases for ts in (case.finding.start, case.finding.end) if ts is not None]
-    first, last = min(times, default=start), max(times, default=end)
-    agents = [display(name) for name in sorted({case.finding.agent for case in cases})]
-    who = agents[0] if len(agents) == 1 else f"{', '.join(agents[:-1])} and {agents[-1]}"
-    sentence = [_said(_when(first, last))]
-    clauses = [(words, group) for group in groups if (words := _clause(group))]
+    sentence = [_said(_when(min(times, default=start), max(times, default=end)))]
     worst = groups[0].severity
+    clauses = [(words, group) for group in groups if (words := _clause(group))]
     told = [one for one in clauses if one[1].severity == worst][:MOST_CLAUSES] or clauses[:1]
     if not told:
-        return [*sentence, _said(f"{who} ran into "), _said(count(len(cases), "finding"), groups[0].anchor), _said(".")]
-    sentence.append(_said(f"{who} "))
+        found = count(len(cases), "finding")
+        return [*sentence, _said(f"{_who(groups)} ran into "), _said(found, groups[0].anchor), _said(".")]
+    alone = len(_agents(groups)) == 1
+    if alone:
+        sentence.append(_said(f"{_who(groups)} "))
     for at, (words, group) in enumerate(told):
-        joint = "" if at == 0 else " and " if at == len(told) - 1 else ", "
-        sentence += [_said(joint)] if joint else []
-        sentence += _linked(words, group.anchor)
+        last = at == len(told) - 1
+        joint = "" if at == 0 else ("; " if not alone else " and " if last else ", ")
+        who = "" if alone else f"{_who([group])} "
+        sentence += [_said(joint + who)] if joint + who else []
+        sentence += _linked(words if len(_agents([group])) == 1 else words.replace(" its ", " their "), group.anchor)
     return [*sentence, _said(".")]
+
+
+def _agents(groups: list[Group]) -> list[str]:
+    return sorted({case.finding.agent for group in groups for case in group.cases})
+
+
+def _who(groups: list[Group]) -> str:
+    names = [display(name) for name in _agents(groups)]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _when(first: int | None, last: int | None) -> str:
@@ -164,5 +175,9 @@ def _money(report: Report) -> Iterator[Sentence]:
 
 
 def _limits(report: Report) -> Iterator[Sentence]:
-    for words in blind_spots(report.coverage):
-        yield [_said(words[:1].upper() + words[1:], "coverage"), _said(".")]
+    words = blind_spots(report.coverage)
+    if len(words) > 2:
+        yield [_said("Some of these formats do not show every failed compaction", "coverage"), _said(".")]
+        return
+    for one in words:
+        yield [_said(one[:1].upper() + one[1:], "coverage"), _said(".")]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from forensics.incident.model import Bars, Incident, Track
 from forensics.reports._axes import date_of, round_steps, short, time_ticks
 from forensics.reports._marks import LABELS, ORDER
-from forensics.reports._page import track_caption
 from forensics.safe import plain
 from forensics.saving import save
 
@@ -89,7 +88,7 @@ def _timeline(track: Track) -> "Figure":
         _rows(rest.pop(0), track, marks)
     if track.spent:
         _spent(rest.pop(0), track)
-    _title(all_axes[0], f"{track.title}, {track_caption(track)}")
+    _title(all_axes[0], track.title)
     for axes in all_axes:
         axes.set_xlim(track.start, max(track.end, track.start + 1))
         axes.tick_params(labelsize=8, colors=_DIM, length=3)
