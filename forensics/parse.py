@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 from forensics.events import Event
 from forensics.head import HEAD_BYTES, Head, looks_like
-from forensics.source import TORN, Malformed, Observable, Source, Unreadable, lenient, open_sqlite
+from forensics.source import TORN, Block, Malformed, Observable, Source, Unreadable, lenient, open_sqlite, too_long
 from forensics.writing import Piece, Rules, Wanted, json_lines, words, write_json_lines, writer
 
 __all__ = [
     "HEAD_BYTES",
     "TORN",
+    "Block",
     "Head",
     "Malformed",
     "NotRecognised",
@@ -36,6 +37,7 @@ __all__ = [
     "parsers",
     "read",
     "recognise",
+    "too_long",
     "words",
     "write_json_lines",
     "writer",

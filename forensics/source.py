@@ -19,6 +19,8 @@ from forensics.tolerant import Salvage, salvage
 CHUNK_BYTES = 8 << 20
 BUFFER_BYTES = 512 << 10
 BATCH_BYTES = 128 << 10
+LONGEST = 16 << 20
+"""Of a line that is longer only the beginning is given on, where files are read in blocks."""
 _BOM = b"\xef\xbb\xbf"
 
 TORN: tuple[type[Exception], ...] = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -39,6 +41,42 @@ class Malformed(NamedTuple):
     offset: int
     reason: str
     salvaged: bool
+
+
+class Block(NamedTuple):
+    """Whole lines: the byte offset of the first, the data, how many bytes of the last line are not in it."""
+
+    offset: int
+    data: bytes
+    lost: int
+
+
+def too_long(lost: int) -> str:
+    """Say what became of a line of which `lost` bytes were not read."""
+    return f"longer than {LONGEST >> 20} MiB: the last {lost:,} bytes of the line are passed over"
+
+
+class _Pending:
+    """The beginning of a line whose end was not seen yet, but for runs of NUL bytes and what is too much of it."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.bytes = 0
+        self.kept = 0
+        self._lost = 0
+
+    def add(self, part: bytes) -> None:
+        self.bytes += len(part)
+        if part.startswith(b"\0"):
+            part = b"\0" + part.lstrip(b"\0")
+        room = LONGEST - self.kept
+        self._lost += max(0, len(part) - room)
+        if room:
+            self.parts.append(part[:room])
+            self.kept += len(self.parts[-1])
+
+    def block(self, offset: int) -> Block:
+        return Block(offset, b"".join(self.parts), self._lost)
 
 
 class Source:
@@ -67,31 +105,40 @@ class Source:
         """Bytes of the file."""
         return self.path.stat().st_size
 
-    def blocks(self, size: int | None = None, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, bytes]]:
-        """Yield (byte offset, data) in blocks of whole lines; the last line of each has lost its line end.
+    def blocks(self, size: int | None = None, start: int = 0, stop: int | None = None) -> "Iterator[Block]":
+        """Yield data in blocks of whole lines; the last line of each has lost its line end.
 
         For readers that search the bytes instead of looking at every line, who fare best with a `size` that stays in
         the processor's cache. `start` and `stop` bound the bytes read. It counts no lines: `lines` is left to the
         reader.
         """
         size = size or CHUNK_BYTES
-        offset = start
         left = sys.maxsize if stop is None else stop - start
-        pending: list[bytes] = []
+        offset, pending = start, _Pending()
         with self.path.open("rb", buffering=0) as stream:
             stream.seek(start)
             while block := stream.read(min(size, left)):
                 left -= len(block)
                 cut = block.rfind(b"\n")
                 if cut < 0:
-                    pending.append(block)
+                    pending.add(block)
                     continue
-                data = b"".join((*pending, memoryview(block)[:cut]))
-                pending = [block[cut + 1 :]] if cut + 1 < len(block) else []
-                yield offset, data
-                offset += len(data) + 1
-        if pending:
-            yield offset, b"".join(pending)
+                if pending.bytes > pending.kept:  # it stands alone, so that the offsets in every block are right
+                    end = block.find(b"\n")
+                    pending.add(block[:end])
+                    yield pending.block(offset)
+                    offset += pending.bytes + 1
+                    pending = _Pending()
+                    block, cut = block[end + 1 :], cut - end - 1
+                if cut >= 0:
+                    data = b"".join((*pending.parts, memoryview(block)[:cut]))
+                    pending = _Pending()
+                    yield Block(offset, data, 0)
+                    offset += len(data) + 1
+                if cut + 1 < len(block):
+                    pending.add(block[cut + 1 :])
+        if pending.bytes:
+            yield pending.block(offset)
 
     def chunks(self) -> Iterator[tuple[int, int, list[bytes]]]:
         """Yield (first line number, byte offset, lines) in blocks; lines end at 0x0A alone and lose it.
@@ -99,10 +146,12 @@ class Source:
         A carriage return before it goes with the line end. `lines` counts up as blocks are read.
         """
         self.lines = 0
-        for offset, data in self.blocks():
+        for offset, data, lost in self.blocks():
             lines = data.split(b"\n")
             first = self.lines + 1
             self.lines += len(lines)
+            if lost:
+                self.reject(self.lines, offset, too_long(lost))
             yield first, offset, lines
 
     def decoded(self, decoder: "msgspec.json.Decoder[T]") -> Iterator[tuple[int, T]]:

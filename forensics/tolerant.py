@@ -37,7 +37,7 @@ def salvage(line: bytes) -> Salvage:
     reasons: list[str] = []
     if b"\0" in line:
         reasons.append("NUL bytes")
-        line = line.replace(b"\0", b"")
+        line = line.strip(b"\0").replace(b"\0", b"")
     try:
         text = line.decode()
     except UnicodeDecodeError as error:

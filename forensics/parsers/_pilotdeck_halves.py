@@ -25,6 +25,7 @@ SPLIT_BYTES = 96 << 20
 _NEAR_BYTES = 1 << 20
 _BATCH = 2048
 _HELD_BYTES = 64 << 20
+_WAITING_BYTES = 4 << 20
 _TAKEN = Event(kind="note")
 
 
@@ -100,7 +101,7 @@ def _search(path: Path, middle: int, connection: "Connection") -> None:
     source = Source(path)
     found: list[_Found] = []
     held: list[bytes] = []
-    size = 0
+    size = waiting = 0
 
     def take(number: int, stamp: bytes | None, check: Check) -> Event:
         found.append(_Found(number, 0, stamp, None, None, check))
@@ -115,9 +116,11 @@ def _search(path: Path, middle: int, connection: "Connection") -> None:
             break
         if isinstance(line, Line):
             found.append(_Found(*line, None))
-        if len(found) >= _BATCH:
+            waiting += len(line.message)
+        if len(found) >= _BATCH or waiting > _WAITING_BYTES:
             held.append(msgspec.msgpack.encode(_Batch(found)))
             found.clear()
+            waiting = 0
             size += len(held[-1])
             if size > _HELD_BYTES:
                 _send(connection, held)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Source
+from forensics.parse import Block, Source, too_long
 from forensics.parsers._pilotdeck_budget import Snapshot
 
 _BOM = b"\xef\xbb\xbf"
@@ -111,26 +111,29 @@ def part(source: Source, take: Taker, start: int = 0, stop: int | None = None) -
     """Yield the lines between two line starts, numbered from 1; return how many there are."""
     number = 1
     rest = b""
-    for offset, block, last in _marked(source.blocks(_BLOCK_BYTES, start, stop)):
+    for (offset, block, lost), last in _marked(source.blocks(_BLOCK_BYTES, start, stop)):
         begin = offset - len(rest) - 1 if rest else offset
         data = rest + b"\n" + block if rest else block
         if begin == 0 and data.startswith(_BOM):
             source.notes.append("UTF-8 byte order mark skipped")
             data, begin = data.removeprefix(_BOM), len(_BOM)
-        scan = _Scan(source, data, begin, number, last=last)
+        scan = _Scan(source, data, begin, number, last=last or lost > 0)
         yield from scan.lines(take)
         number, rest = scan.number, scan.rest
+        if lost:
+            source.reject(number - 1, begin + data.rfind(b"\n") + 1, too_long(lost))
     return number - 1
 
 
-def _marked(blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, bool]]:
-    held: tuple[int, bytes] | None = None
+def _marked(blocks: Iterator[Block]) -> Iterator[tuple[Block, bool]]:
+    """Say of each block whether it is the last one."""
+    held: Block | None = None
     for block in blocks:
         if held is not None:
-            yield *held, False
+            yield held, False
         held = block
     if held is not None:
-        yield *held, True
+        yield held, True
 
 
 class _Scan:
