@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from forensics import expect, lock
+from forensics import lock
 from forensics.conformity import Agreement, agreements
 from forensics.expect import Group
 from forensics.inputs import LOCK, Found
+from forensics.judge import Agree
+from forensics.judge import judge as judge_all
 from forensics.marks import Key, Known, Rules, marker
 from forensics.mutate import trial
 from forensics.remark import Change, Remark
@@ -40,7 +42,7 @@ def checked(
     parsers = {one.input.path: one.input.parser for one in results if one.input}
 
     def judge(sessions: list[SessionTotals]) -> list[Remark]:
-        return [*remarks, *expect.judge(expected, sessions, parsers, agree(files, options))]
+        return [*remarks, *judge_all(expected, sessions, parsers, agree(files, options))]
 
     mark = marker(rules, judge, locks.known)
     return summarise(results, skipped, terms, options.detectors or (), mark)
@@ -131,7 +133,7 @@ def _mutation(file: str, change: Change, name: str, message: str) -> Remark:
     return Remark(topic="mutation", change=change, fails=fails, name=name, message=message, file=file)
 
 
-def agree(files: Iterable[Found], options: Options) -> expect.Agree:
+def agree(files: Iterable[Found], options: Options) -> Agree:
     """Give what follows a policy through one of these files, for expectations."""
     known = {one.name: one for one in files}
 

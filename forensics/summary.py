@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -10,16 +10,32 @@ import forensics
 from forensics.agents import settled
 from forensics.detect import SEVERITIES, Finding, Severity
 from forensics.merge import Merger
-from forensics.remark import Remark, failing
+from forensics.outcome import Coverage, FailOn, Status, Terms, Verdict, counted, verdict
+from forensics.remark import Remark
 from forensics.scan import Compactions, Input, Result, SessionTotals, Skipped
 from forensics.totals import Copies, Figures, totals
 
+__all__ = [
+    "SCHEMA_VERSION",
+    "Coverage",
+    "FailOn",
+    "Hidden",
+    "Mark",
+    "Marked",
+    "Report",
+    "Status",
+    "Summary",
+    "Terms",
+    "Tool",
+    "Verdict",
+    "counted",
+    "order",
+    "summarise",
+    "verdict",
+    "without_companions",
+]
+
 SCHEMA_VERSION = 1
-FailOn = Literal["error", "warning", "note", "never"]
-Status = Literal["clean", "findings", "failed", "internal-error", "nothing-recognised", "incomplete"]
-_HARMLESS = frozenset({"same", "excluded"})
-_COUNTING = frozenset({"new", "worse"})
-"""States of findings that can fail a run."""
 
 
 class Tool(msgspec.Struct, kw_only=True):
@@ -29,23 +45,6 @@ class Tool(msgspec.Struct, kw_only=True):
     version: str = forensics.__version__
 
 
-class Coverage(msgspec.Struct, kw_only=True):
-    """What was read and what was not. `files` to `salvaged` are about the files that were read."""
-
-    files: int
-    bytes: int
-    lines: int | None
-    """Null when only databases were read."""
-    records: int
-    malformed: int
-    duplicates: int
-    salvaged: int
-    unrecognised: int
-    unreadable: int
-    skipped: list[Skipped]
-    inputs: list[Input]
-
-
 class Hidden(msgspec.Struct, kw_only=True):
     """Findings that were left out, and what left them out."""
 
@@ -53,14 +52,6 @@ class Hidden(msgspec.Struct, kw_only=True):
     by_time: int = 0
     by_other_file: int = 0
     """Stalls at a file's end that another file of the session shows going on; they stand in `suppressed`."""
-
-
-class Verdict(msgspec.Struct, kw_only=True):
-    """How the run ended: the exit code, and the words for it."""
-
-    exit_code: int
-    status: Status
-    reason: str
 
 
 class Summary(msgspec.Struct, kw_only=True):
@@ -105,17 +96,6 @@ class Report(msgspec.Struct, kw_only=True):
     """The detectors that ran."""
     remarks: list[Remark] = []
     """What a check says beyond the findings, sorted: those that fail first."""
-
-
-class Terms(msgspec.Struct, kw_only=True, frozen=True):
-    """What the user asks of the findings: which to show, which to fail on. Times are UTC milliseconds."""
-
-    min_severity: Severity = "note"
-    since: int | None = None
-    until: int | None = None
-    fail_on: FailOn = "never"
-    exit_zero: bool = False
-    strict: bool = False
 
 
 class Marked(NamedTuple):
@@ -268,56 +248,3 @@ def _compactions(figures: Figures, *, empty: bool) -> Compactions:
 
 def _whole(figures: Figures, name: str, *, empty: bool = False) -> int | None:
     return int(figures[name]) if name in figures else 0 if empty else None
-
-
-def verdict(coverage: Coverage, findings: list[Finding], terms: Terms, remarks: Sequence[Remark] = ()) -> Verdict:
-    """Decide how the run ended: the one place that exit codes and result lines come from."""
-    counts = counted(findings)
-    read = f"read {_n(coverage.files, 'file')}, {_n(coverage.records, 'record')}"
-    broken = sum(one.kind == "broken" for one in coverage.skipped)
-    unread = sum(one.kind not in _HARMLESS for one in coverage.skipped)
-    if broken:
-        return Verdict(exit_code=2, status="internal-error", reason=f"internal error on {_n(broken, 'file')}; {counts}")
-    if not coverage.files:
-        looked = f"{_n(unread, 'input')} looked at, none recognised" if unread else "there are no files there"
-        return Verdict(exit_code=3, status="nothing-recognised", reason=f"nothing was read: {looked}")
-    why = _failures(findings, terms, remarks)
-    if why and not terms.exit_zero:
-        return Verdict(exit_code=1, status="failed", reason="; ".join((counts, *why)))
-    gaps = [_n(unread, "input") + " not read"] if unread else []
-    gaps += [_n(coverage.malformed, "malformed line")] if coverage.malformed else []
-    if gaps and terms.strict:
-        return Verdict(exit_code=4, status="incomplete", reason=f"incomplete (--strict): {', '.join(gaps)}; {counts}")
-    if findings or why:
-        return Verdict(exit_code=0, status="findings", reason="; ".join((counts, *failing(list(remarks)))))
-    nothing = "nothing found" if coverage.records else "no records, so there was nothing to find"
-    return Verdict(exit_code=0, status="clean", reason=f"{read}, {nothing}")
-
-
-def _failures(findings: list[Finding], terms: Terms, remarks: Sequence[Remark]) -> list[str]:
-    """Say what fails the run: findings at or above `--fail-on`, measures that got worse, remarks that fail."""
-    why: list[str] = []
-    if terms.fail_on != "never":
-        least = SEVERITIES.index(terms.fail_on)
-        counting = [one for one in findings if one.state in _COUNTING]
-        if any(SEVERITIES.index(one.severity) <= least for one in counting):
-            why.append(f"fails on {terms.fail_on} (--fail-on)")
-        if worse := sum(one.state == "worse" for one in counting):
-            why.append(f"{_n(worse, 'finding')} worse than in the baseline")
-    return [*why, *failing(list(remarks))]
-
-
-def counted(findings: Iterable[Finding]) -> str:
-    """Say how many findings there are of each severity, those that a baseline or a lock accepts apart."""
-    states: dict[str, int] = {}
-    for one in findings:
-        name = one.severity if one.state in _COUNTING else one.state
-        states[name] = states.get(name, 0) + 1
-    parts = [_n(states[name], name) for name in SEVERITIES if name in states]
-    if "baselined" in states:
-        parts = [*(parts or ["nothing new"]), f"{states['baselined']:,} known"]
-    return ", ".join(parts) or "nothing found"
-
-
-def _n(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 from forensics.cli import run
 from forensics.config import UsageError
 from forensics.detect import Finding
-from forensics.diff import Diff, Figure, compare
+from forensics.diff import compare
+from forensics.difference import Diff, Figure
 from forensics.reports._diff import markdown
 from forensics.scan import Compactions, SessionTotals
 from forensics.sides import Side, is_document, of_document

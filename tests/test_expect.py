@@ -8,8 +8,9 @@ from forensics.check import agree
 from forensics.cli import run
 from forensics.config import UsageError
 from forensics.conformity import Agreement
-from forensics.expect import Expectations, Group, groups, judge
+from forensics.expect import Expectations, Group, groups
 from forensics.inputs import Found
+from forensics.judge import judge
 from forensics.remark import Remark
 from forensics.scan import Compactions, Options, SessionTotals
 

@@ -7,7 +7,8 @@ from forensics.check import closed
 from forensics.cli import run
 from forensics.events import Event
 from forensics.lock import load, place
-from forensics.mutate import MOST, MUTATIONS, Mutation, Rows, Trial, trial
+from forensics.mutate import MOST, Trial, trial
+from forensics.mutations import MUTATIONS, Mutation, Rows
 from forensics.scan import Options
 
 CAPTURES = ("length.jsonl", "no-shrink.json", "no-summary.log", "two-sessions.jsonl", "underflow.jsonl")
