@@ -113,10 +113,12 @@ def _lock(file: str, change: Change, name: str, message: str, *, fails: bool) ->
 
 def tested(files: Iterable[Found], options: Options) -> Iterator[Remark]:
     """Say of each lock which mutations of its recording it would notice. Raises `UsageError`."""
-    for one in files:
+    with_locks = [one for one in files if lock.place(one.path).is_file()]
+    if not with_locks:
+        message = "there is no lock to test; write one with forensics lock"
+        yield Remark(topic="mutation", change="unjudged", fails=True, name="trial", message=message)
+    for one in with_locks:
         place = lock.place(one.path)
-        if not place.is_file():
-            continue
         found = trial(one.path, one.name, closed(options), lock.load(place))
         missed = [outcome for outcome in found.outcomes if not outcome.noticed]
         for outcome in missed:

