@@ -1,4 +1,5 @@
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from forensics import __version__
 from forensics.cli import _common, _run, help_pages, run
 from forensics.cli._places import look, places
 from forensics.detect import Claim, Detector, Measure, detectors
+from forensics.parse import Parser, recognise
 from forensics.scan import scan_file
 from forensics.timeline import Session
 
@@ -274,6 +276,24 @@ def test_an_internal_error_costs_one_file_and_is_exit_2(
     assert "please report it" in err
     assert "\x1b" not in err
     assert "Traceback" in command("scan", calm, "-q", "-v")[2]
+
+
+def test_a_file_that_a_parser_breaks_on_costs_a_table_that_file_alone(
+    command: Command, calm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other.jsonl").write_text(CALM.replace("calm", "other"))
+
+    def broken(path: Path) -> Parser:
+        if path == calm:
+            raise TypeError("unhashable type: 'list'\x1b[31m")
+        return recognise(path)
+
+    monkeypatch.setattr(importlib.import_module("forensics.cli.read"), "recognise", broken)
+    code, out, err = command("read", tmp_path, "-f", "jsonl", "-q")
+    assert {json.loads(line)["session"] for line in out.splitlines()} == {"other"}
+    assert code == 2
+    assert f"{calm.name}: internal error: TypeError: unhashable type: 'list'" in err
+    assert "\x1b" not in err
 
 
 def test_an_error_of_the_program_itself_is_one_line(

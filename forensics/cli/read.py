@@ -123,6 +123,10 @@ def _add(table: "LineFile | ParquetFile", found: Found, cleaner: "RowCleaner | N
         return Result(skipped=Skipped(path=found.name, bytes=0, kind="unreadable", reason=str(error)))
     except OSError as error:
         return Result(skipped=Skipped(path=found.name, bytes=0, kind="unreadable", reason=error.strerror or str(error)))
+    except Exception as error:  # noqa: BLE001  (whatever a plug-in raises, the other files are still read)
+        reason = f"internal error: {type(error).__name__}: {str(error)[:200]}"
+        _common.complain(f"{found.name}: {reason}; {_common.REPORT_BUG}")
+        return Result(skipped=Skipped(path=found.name, bytes=0, kind="broken", reason=reason))
 
 
 def _kept(table: "LineFile | ParquetFile", target: Path, without: frozenset[str]) -> None:

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from forensics.parsers._openclaw_lines import Entry
-from forensics.parsers._openclaw_names import count_of, fields_of
+from forensics.parsers._openclaw_names import count_of, fields_of, flag
 from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Compactions:
         made = fields.get("completed") is True or what == "complete"
         words = fields.get("outcomeReason") or fields.get("errorMessage") or fields.get("reasonDetail")
         row = self.runs.finish(entry, session, made=made, words=str(words or fields.get("reasonClass") or what))
-        row.will_retry = fields.get("willRetry") in {True, "true"} if "willRetry" in fields else None
+        row.will_retry = flag(fields.get("willRetry"))
         if not made and what in {"skipped", "aborted"}:
             row.outcome = "skipped" if what == "skipped" else "aborted"
 

@@ -50,3 +50,8 @@ class Names:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value not in _NO_NAMES else None
+
+
+def flag(value: Any) -> bool | None:
+    """Give a yes or no in either form of log; `None` for anything else."""
+    return {"true": True, "false": False}.get(str(value).lower())

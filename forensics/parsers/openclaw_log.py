@@ -10,7 +10,7 @@ from forensics.parse import Head, Source, parser
 from forensics.parsers._openclaw_compactions import Compactions
 from forensics.parsers._openclaw_host import Host
 from forensics.parsers._openclaw_lines import Entry, entries, is_console_log, is_file_log
-from forensics.parsers._openclaw_names import count_of, fields_of
+from forensics.parsers._openclaw_names import count_of, fields_of, flag
 from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs
 from forensics.parsers._pi import STOPS, TEXT_LIMIT, fault_of
 
@@ -131,7 +131,7 @@ class _Reader:
         fields = fields_of(entry)
         run = str(fields.get("runId"))
         session = self.runs.session_of(entry, fields)
-        if fields.get("isError") not in {True, "true"}:
+        if flag(fields.get("isError")) is not True:
             self._failed.discard(run)
             return
         self._failed.add(run)

@@ -346,3 +346,24 @@ def test_structured_fields_and_words_give_the_same_rows(tmp_path: Path) -> None:
         "empty-summary",
         "Summarization failed: no summary text",
     )
+
+
+def test_a_flag_that_is_a_list_stops_nothing(tmp_path: Path) -> None:
+    lines = [
+        json.dumps(
+            {
+                "0": '{"subsystem":"agent/embedded"}',
+                "1": {"runId": "r", "sessionId": "s", "isError": ["true"], "willRetry": {"a": 1}, "completed": [1]},
+                "2": words,
+                "_meta": {"name": "openclaw"},
+                "time": "2026-09-01T10:00:00.000Z",
+            }
+        )
+        for words in (
+            "embedded run agent end",
+            "embedded run auto-compaction start",
+            "embedded run auto-compaction end",
+        )
+    ]
+    (end,) = [event for event in read(Source(_written(tmp_path, *lines))) if event.kind == "compacted"]
+    assert end.will_retry is None
