@@ -227,6 +227,8 @@ class _Run:
             return
         if point.kind in {"prompt", "asked"}:
             self.configs = {after for one in configs for after in self._asked(one, point)}
+            if point.decides:
+                self.pending, self.actions = at, _actions(self.configs)
             return
         told = {self.loop.tell(one, signal) for one in configs for signal in point.signals}
         if point.unasked or point.perhaps or _dropped(point):

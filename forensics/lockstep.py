@@ -123,7 +123,7 @@ class Loop:
         ready = [*self.idle(config, boundary=boundary)]
         for one in ready:
             for start in self._processes(one.config, boundary):
-                after = self.tell(start, _asked(start.last))
+                after = self.tell(start, _asked(start.last, True if self.seen.preflight else None))
                 if after.due == "compaction":
                     yield Reached(after._replace(early=True), one.unseen)
 

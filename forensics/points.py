@@ -41,6 +41,8 @@ class Sight(NamedTuple):
     """What the agent does after a prompt stands in the file, whenever its process ends."""
     early: bool = True
     """The check before a prompt is written before the prompt."""
+    preflight: bool = False
+    """The check before a prompt measures the request with the prompt in it, not the last reply."""
     cuts: bool = False
     """A context that is cut after a failed compaction leaves a row."""
 
@@ -59,6 +61,7 @@ def sight(parser: Parser, observable: Observable) -> Sight:
         tries=parser.agent not in {"opencode", "pilotdeck"},
         whole=parser.name not in _LOSES,
         early=parser.agent not in {"opencode", "pilotdeck"},
+        preflight=parser.agent in {"openclaw", "pilotdeck"},
         cuts=parser.name == "pilotdeck-log",
     )
 
@@ -71,7 +74,7 @@ class Point(NamedTuple):
     signals: tuple[Signal, ...] = ()
     """What it may have been told: one signal where the file says it."""
     decides: bool = False
-    """A failed or cut reply, a compaction that ended, a reply known to have left the context full."""
+    """A failed or cut reply, a compaction that ended, a reply or prompt at which the context is known to be full."""
     basis: Basis = "recorded"
     """Where the signal comes from: the weakest of what it is made of."""
     repeat: int = 0

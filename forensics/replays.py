@@ -114,7 +114,8 @@ def _steps(made: list[Point], prints: list[Print]) -> list[Step]:
 
 
 def _step(point: Point, found: list[Answer]) -> Step:
-    told = [str(signal) for signal in point.signals] or ["a failed compaction repeated without a model call"]
+    unsaid = "prompt over the threshold" if point.kind != "echo" else "a failed summary, repeated without a model call"
+    told = [str(signal) for signal in point.signals] or [unsaid]
     return Step(
         line=point.row.line,
         record=point.row.record,

@@ -16,6 +16,8 @@ from forensics.timeline import Session
 _TRANSIENT = frozenset({"rate-limit", "overloaded", "transport"})
 _EMERGENCY = "emergency"
 _NAMED = "session name"
+_ROUTE, _FITS = "route=", "route=fits"
+"""What OpenClaw's log says of the check before a prompt."""
 _NEAR = 12
 """Rows to look ahead for what belongs to a row: notes, retries and checks may stand between."""
 _TURNS = frozenset({"reply", "prompt"})
@@ -97,16 +99,27 @@ class Rows:
             return Point("resume", event)
         asked = event.origin in {"unknown", "queued", None}
         full = self._checked(at)
-        return Point("asked" if asked else "prompt", event, boundary=boundary, full=full.yes, basis=full.basis)
+        return Point(
+            "asked" if asked else "prompt",
+            event,
+            decides=full.yes is True,
+            boundary=boundary,
+            full=full.yes,
+            basis=full.basis,
+        )
 
     def _checked(self, at: int) -> Answer:
         """Say what the check of the whole request found, once the prompt was in it."""
         if self.measures.family == "ratio":
             return self._next_check(at)
-        if not self.seen.early or self.session.agent != "openclaw":
+        if not self.seen.preflight:
             return Answer()
-        following = self._following(at)
-        return Answer(True, "inferred") if following is not None else Answer()
+        for later in self.session.events[at + 1 : at + _NEAR]:
+            if later.kind == "budget" and (later.text or "").startswith(_ROUTE):
+                return Answer(later.text != _FITS, "recorded")
+            if later.kind in _TURNS:
+                break
+        return Answer() if self._following(at) is None else Answer(True, "inferred")
 
     def _reply(self, event: Event, at: int) -> Point:
         stop = _stop(event)

@@ -296,3 +296,19 @@ def test_a_context_cut_without_a_summary_is_the_truncation_that_a_policy_makes()
     rows = [prompt(), failed("overflow"), compacted("dropped"), reply("done"), prompt()]
     assert judged(session(*rows, agent="pilotdeck"), "pilotdeck-head") == (2, 0, 0)
     assert judged(session(*rows), "atomic-1690") == (2, 0, 0)
+
+
+def test_a_preflight_that_fails_ends_the_turn_aloud_at_every_prompt() -> None:
+    """OpenClaw after an empty summary: stuck, and each prompt pays for a summary again."""
+    seen = Sight(announced=True, preflight=True)
+    stuck = [
+        prompt(),
+        Event(kind="compact", trigger="threshold"),
+        compacted("no-summary", trigger="threshold", will_retry=False),
+        Event(kind="note", text="recovery ended: preflight compaction required but failed"),
+    ]
+    made = session(
+        prompt(), reply("done", 900), *stuck, *msgspec.json.decode(msgspec.json.encode(stuck), type=list[Event])
+    )
+    assert judged(made, "openclaw-2026-9", seen) == (4, 0, 0)
+    assert judged(made, "openclaw", seen) == (2, 0, 2)

@@ -41,7 +41,7 @@ TABLE: dict[str, dict[str, tuple[int, int, int, int]]] = {
     "atomic-6031a926-head": {"pi": (50, 42, 8, 0), "pi-events": (66, 55, 11, 0)},
     "pi-0.73.1": {"pi": (42, 31, 11, 0), "pi-events": (60, 30, 30, 0)},
     "pi-1.6.0": {"pi": (72, 66, 6, 0), "pi-events": (92, 79, 13, 0)},
-    "openclaw-2026.9.6": {"openclaw-log": (36, 30, 5, 1), "openclaw-db": (32, 27, 5, 0)},
+    "openclaw-2026.9.6": {"openclaw-log": (38, 30, 7, 1), "openclaw-db": (32, 27, 5, 0)},
     "opencode-1.2.27": {
         "opencode-run": (47, 44, 3, 0),
         "opencode-db": (48, 46, 2, 0),
@@ -59,8 +59,8 @@ TABLE: dict[str, dict[str, tuple[int, int, int, int]]] = {
         "opencode-export": (223, 211, 12, 0),
         "opencode-log": (216, 110, 106, 0),
     },
-    "pilotdeck-v260806": {"pilotdeck-log": (101, 94, 7, 0), "pilotdeck-chat": (88, 13, 75, 0)},
-    "pilotdeck-1104fd9e-head": {"pilotdeck-log": (5, 3, 2, 0), "pilotdeck-chat": (86, 8, 78, 0)},
+    "pilotdeck-v260806": {"pilotdeck-log": (101, 94, 7, 0), "pilotdeck-chat": (102, 16, 86, 0)},
+    "pilotdeck-1104fd9e-head": {"pilotdeck-log": (5, 3, 2, 0), "pilotdeck-chat": (89, 11, 78, 0)},
 }
 EXPLAINED = {
     ("openclaw-2026.9.6", "f_retry_storm", "openclaw-log"): (
