@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from forensics.error_words import masked
 from forensics.filler import CLOSED, LOREM, Filler
 from forensics.writing import How, Piece, Rules, Writer, words
 
@@ -16,9 +17,10 @@ PATH = "/project"
 _LEFT_OUT: Any = object()
 _SECONDS = range(100_000_000, 100_000_000_000)
 _MILLISECONDS = range(100_000_000_000, 100_000_000_000_000)
+_VERSION = re.compile(r"v?\d{1,5}(?:\.\d{1,5}){0,2}(?:-(?:alpha|beta|rc|dev|next)(?:\.?\d{1,5})?)?")
 _FRACTION = re.compile(r"\.(\d+)")
 _WORD = re.compile(r"[^\W_]{5,}")
-_FIGURES = re.compile(r"\d+|\d+T\d+")
+_FIGURES = re.compile(r"\d+(?:ms|s|h|k|kb|mb)?|\d+T\d+", re.IGNORECASE)
 """What is no word: a number, and what stands between two hyphens or colons of a time."""
 PUBLIC = words(
     """anthropic openai openai-codex google google-vertex vertex amazon-bedrock bedrock azure azure-openai openrouter
@@ -66,12 +68,20 @@ class Anonymiser:
         """Give the piece with nothing private in it."""
         return msgspec.structs.replace(piece, value=self._object(piece.table, piece.value))
 
+    def name(self, name: str) -> str:
+        """Give the new name of what has a name."""
+        return self._names.get(name, name)
+
+    def known(self, name: str) -> bool:
+        """Whether a name is that of an id in the records, and not of a file."""
+        return name.partition("/")[0] in self._ids
+
     def id(self, name: str) -> str:
-        """Give the new name of an id; a branch's id is made of two."""
+        """Give the new name of an id; that of a branch or a row can be made of several."""
         if name in self._ids:
             return self._ids[name]
-        session, slash, record = name.partition("/")
-        return f"{self.id(session)}/{self.id(record)}" if slash else name
+        mark = next((mark for mark in "/:" if mark in name), None)
+        return name if mark is None else mark.join(self._ids.get(part, part) for part in name.split(mark))
 
     def _object(self, parent: str, value: dict[str, Any]) -> dict[str, Any]:
         made = {}
@@ -129,6 +139,8 @@ class Anonymiser:
         if how == "error":
             self.removed.errors += 1
             return self._filler.error(value)
+        if how == "words":
+            return masked(value)
         if how == "id":
             return self.id(value)
         if how == "name":
@@ -136,6 +148,8 @@ class Anonymiser:
         if how == "time":
             self.removed.times += 1
             return _moved_text(value, self.shift) or _LEFT_OUT
+        if how == "version":
+            return value if _VERSION.fullmatch(value) else _LEFT_OUT
         return PATH if how == "path" else _LEFT_OUT
 
     def _named(self, value: str) -> str:
@@ -221,12 +235,13 @@ def _moved_text(text: str, shift: int) -> str | None:
     return f"{moved:%Y-%m-%dT%H:%M:%S}{decimals}Z"
 
 
-def survivors(before: Sequence[Piece], written: bytes, writer: Writer) -> list[str]:
+def survivors(before: Sequence[Piece], written: bytes, writer: Writer, empty: bytes = b"") -> list[str]:
     """Give the words of the source's records that stand in what was written, the closed lists' own left out.
 
-    Words of five letters or digits and more; figures alone are not words.
+    Words of five letters or digits and more; figures alone are not words. `empty` is a file of the format without
+    any record: its words are the format's own.
     """
-    ours = _closed(writer)
+    ours = _closed(writer) | set(_words(empty.decode(errors="replace")))
     private = {word for piece in before for text in _strings(piece.value) for word in _words(text)} - ours
     found = set(_words(written.decode(errors="replace")))
     return sorted(private & found)

@@ -4,35 +4,21 @@ The records near the evidence are taken, minimised to the fewest that still give
 result is read back, and only what gives the same finding again is handed over.
 """
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import msgspec
 
 from forensics.anonymise import Anonymiser, Removed, survivors
-from forensics.detect import Finding, detect, fingerprint
-from forensics.minimise import Minimum, minimise
-from forensics.parse import Source, parsers, read, recognise
+from forensics.detect import Finding
+from forensics.distil import CannotCapture, Distiller, Job
+from forensics.parse import parsers, recognise
+from forensics.same import difference, renamed, same_structure
 from forensics.scan import Options, look
-from forensics.timeline import File, Session
-from forensics.writing import REGISTRY, Piece, Wanted, Writer
+from forensics.writing import REGISTRY, Writer
 
-WHOLE_BYTES = 64 << 20
-"""Up to this size every record of a file may be looked at; of a larger one, those near its notable rows."""
-EXACT = 60
-"""So many records may be kept to leave every figure as it was; beyond, counts and sums may shrink."""
-_MARGINS = (0, 2, 25)
-BUDGET = 3000
-"""Most tries of a search."""
-_TRIES = 400
-"""So many tries may go into keeping every figure: what takes more does not come down to a few records."""
-
-
-class CannotCapture(Exception):  # noqa: N818  (an answer about the finding, not an error of the program)
-    """The finding cannot be captured. The message says why, and what can be done."""
+__all__ = ["CannotCapture", "Capture", "Changed", "Subject", "writers"]
 
 
 class Changed(NamedTuple):
@@ -102,219 +88,67 @@ class Subject:
 
     def capture(self, finding: Finding, name: str) -> Capture:
         """Make the capture of one finding; `name` is that of the file to be. Raises `CannotCapture`."""
-        writer = self.writer
+        job = Job(self.path, self.name, self.parser, self.writer, self.file, finding, self.options, self.exact)
         with TemporaryDirectory(prefix="forensics-") as folder:
-            work = _Work(self, finding, writer, Path(folder))
-            kept, tries, complete = work.minimal()
-            return work.anonymised(name, kept, tries, complete=complete)
+            return _Maker(job, Path(folder), keep_errors=self.keep_errors).capture(name, self.records)
 
 
-class _Work:
-    """The making of one capture: its records, and the file that they are written to again and again."""
+class _Maker:
+    """Makes one capture of what a distiller left, and proves it."""
 
-    def __init__(self, subject: Subject, finding: Finding, writer: Writer, folder: Path) -> None:
-        self.subject = subject
-        self.finding = finding
-        self.writer = writer
-        self.pieces: list[Piece] = []
-        self._folder = folder
-        self._writes = 0
+    def __init__(self, job: Job, folder: Path, *, keep_errors: bool) -> None:
+        self._job = job
+        self._distiller = Distiller(job, folder)
+        self._keep_errors = keep_errors
 
-    def minimal(self) -> tuple[list[int], int, bool]:
-        """Give the positions of the fewest records that show the finding, how many tries it took, and if it is least.
-
-        Every figure stays as it was where that takes few records or is insisted on; else the structure alone counts.
-        """
-        tries = 0
-        kept = self._slice(exact=True)
-        if kept is not None and (self.subject.exact or len(self.finding.lines or self.finding.records) <= EXACT):
-            budget = BUDGET if self.subject.exact else _TRIES
-            least = self._least(kept, budget, exact=True)
-            if self.subject.exact or len(least.kept) <= EXACT:
-                return self._with_fixed(least.kept), least.tries, least.complete
-            tries = least.tries
-        kept = None if self.subject.exact else self._slice(exact=False)
-        if kept is None:
-            what = " with every figure" if self.subject.exact else ""
-            raise CannotCapture(
-                f"{self.finding.detector} {self.finding.id}: its records, written anew, do not give it again{what}"
-            )
-        least = self._least(kept, BUDGET, exact=False)
-        return self._with_fixed(least.kept), tries + least.tries, least.complete
-
-    def _least(self, kept: list[int], budget: int, *, exact: bool) -> Minimum:
-        return minimise(kept, lambda some: self._gives(some, exact=exact) is not None, budget)
-
-    def _slice(self, *, exact: bool) -> list[int] | None:
-        """Give records around the evidence that show the finding: few first, then more, at last all there are."""
-        for margin in _MARGINS:
-            wanted = _wanted(self.subject.file, self.finding, margin)
-            if self._shows(wanted, exact=exact):
-                return self._loose(range(len(self.pieces)))
-        if self.subject.path.stat().st_size <= WHOLE_BYTES and self._shows(None, exact=exact):
-            return self._loose(range(len(self.pieces)))
-        return None
-
-    def _shows(self, wanted: Wanted | None, *, exact: bool) -> bool:
-        self.pieces = list(self.writer.pieces(Source(self.subject.path, self.subject.name), wanted))
-        return bool(self.pieces) and self._gives(range(len(self.pieces)), exact=exact) is not None
-
-    def _loose(self, positions: Sequence[int]) -> list[int]:
-        return [at for at in positions if not self.pieces[at].fixed]
-
-    def _with_fixed(self, positions: Sequence[int]) -> list[int]:
-        return sorted({*positions, *(at for at, piece in enumerate(self.pieces) if piece.fixed)})
-
-    def selected(self, positions: Sequence[int]) -> list[Piece]:
-        """Give the pieces at the positions and the fixed ones, each with its nearest kept piece above it."""
-        kept = set(self._with_fixed(positions))
-        chosen = []
-        for at in sorted(kept):
-            piece = self.pieces[at]
-            if piece.owner is not None and piece.owner not in kept:
-                continue
-            chosen.append(self._linked(piece, piece.link, kept) if piece.link in piece.value else piece)
-        return chosen
-
-    def _linked(self, piece: Piece, field: str | None, kept: set[int]) -> Piece:
-        above = piece.above
-        while above is not None and above not in kept:
-            above = self.pieces[above].above
-        link = None if above is None else self.pieces[above].record
-        if field is None or piece.value[field] == link:
-            return piece
-        return msgspec.structs.replace(piece, value={**piece.value, field: link})
-
-    def _written(self, pieces: Sequence[Piece], name: str) -> Path:
-        """Write the pieces into a folder of their own: what lies beside a file can be part of it."""
-        self._writes += 1
-        target = self._folder / str(self._writes) / name
-        if self._writes > 1:
-            rmtree(self._folder / str(self._writes - 1))
-        target.parent.mkdir()
-        self.writer.write(pieces, target)
-        return target
-
-    def _gives(self, positions: Sequence[int], *, exact: bool) -> Finding | None:
-        # Some formats take a session's name from the file's.
-        target = self._written(self.selected(positions), self.subject.path.name)
-        for one in self._found(target, self.subject.options.now):
-            same = _same_place(one, self.finding) and _same_structure(one, self.finding)
-            if same and (not exact or one.measures == self.finding.measures):
-                return one
-        return None
-
-    def _found(self, target: Path, now: int | None) -> list[Finding]:
-        options = self.subject.options
-        source = Source(target, target.name)
-        parser = self.subject.parser
-        file = File(target.name, parser.name, parser.agent, log=parser.log)
-        file.touched, file.now = self.subject.file.touched, now
-        file.build(read(source, parser), options.cap)
-        file.lost = max((one.line for one in source.malformed if not one.salvaged), default=None)
-        return detect(file, [self.finding.detector], options.options)
-
-    def anonymised(self, name: str, kept: list[int], tries: int, *, complete: bool) -> Capture:
-        """Anonymise the records, write them, and prove that what was written gives the finding."""
-        small = self._gives(kept, exact=False)
+    def capture(self, name: str, records: int) -> Capture:
+        """Distil, anonymise, write, and read what was written; `records`: how many the source holds."""
+        distiller, finding = self._distiller, self._job.finding
+        least = distiller.minimal()
+        small = distiller.gives(least.kept, exact=False)
         if small is None:
-            raise CannotCapture(f"{self.finding.detector} {self.finding.id}: it does not come twice the same")
-        chosen = self.selected(kept)
-        anonymiser = Anonymiser(self.writer, chosen, keep_errors=self.subject.keep_errors)
+            raise CannotCapture(f"{finding.detector} {finding.id}: it does not come twice the same")
+        chosen = distiller.selected(least.kept)
+        anonymiser = Anonymiser(self._job.writer, chosen, keep_errors=self._keep_errors)
         made = [anonymiser.piece(piece) for piece in chosen]
-        target = self._written(made, name)
+        target = distiller.written(made, name)
         beside = sorted(path for path in target.parent.iterdir() if path != target)
         files = {path.name: path.read_bytes() for path in [target, *beside]}
         after = self._proved(target, small, anonymiser)
-        left = survivors(self.pieces, b"\n".join(files.values()), self.writer)
-        if left:
-            shown = ", ".join(left[:5])
-            raise CannotCapture(
-                f"{len(left)} words of the source would stand in the capture ({shown}): nothing written"
-            )
+        self._private(files, name)
         return Capture(
-            finding=self.finding,
+            finding=finding,
             after=after,
             files=files,
-            records=self.subject.records,
+            records=records,
             kept=len(made),
-            bytes=self.subject.path.stat().st_size,
-            tries=tries,
-            complete=complete,
-            changed=_changes(self.finding, after),
+            bytes=self._job.path.stat().st_size,
+            tries=least.tries,
+            complete=least.complete,
+            changed=_changes(finding, after),
             removed=anonymiser.removed,
             shift=anonymiser.shift,
         )
 
+    def _private(self, files: dict[str, bytes], name: str) -> None:
+        """Refuse a capture in which a word of the source stands."""
+        empty = self._distiller.written([], name).read_bytes()
+        left = survivors(self._distiller.pieces, b"\n".join(files.values()), self._job.writer, empty)
+        if left:
+            shown = ", ".join(left[:5])
+            raise CannotCapture(f"{len(left)} words of the source would stand in the capture ({shown})")
+
     def _proved(self, target: Path, small: Finding, anonymiser: Anonymiser) -> Finding:
         """Read the capture as anybody would, and find the finding in it under its new names."""
-        try:
-            chosen = recognise(target)
-        except Exception as error:
-            raise CannotCapture(f"the capture is not recognised as {self.subject.parser.name}: {error}") from error
-        if chosen.name != self.subject.parser.name:
-            raise CannotCapture(f"the capture is recognised as {chosen.name}, not {self.subject.parser.name}")
-        now = self.subject.options.now
-        found = self._found(target, None if now is None else now + anonymiser.shift)
+        if not self._distiller.is_recognised(target):
+            raise CannotCapture(f"without its words the capture is no longer recognised as {self._job.parser.name}")
+        now = self._job.options.now
+        found = self._distiller.found(target, None if now is None else now + anonymiser.shift)
         for one in found:
-            if _same_structure(one, small) and one.measures == small.measures and _renamed(small, one, anonymiser):
+            expected = msgspec.structs.replace(small, agent=anonymiser.name(small.agent))
+            if same_structure(one, expected) and one.measures == small.measures and renamed(small, one, anonymiser):
                 return one
-        raise CannotCapture(f"{small.detector} {self.finding.id}: {_difference(small, found)}; nothing written")
-
-
-def _wanted(file: File, finding: Finding, margin: int) -> Wanted:
-    """Choose lines and records: the evidence and its surroundings; with a margin, all notable rows of the session."""
-    sessions = [one for one in file.sessions if finding.session in {None, one.id}] or file.sessions
-    rows = [row for session in sessions for row in session.events]
-    first, last = min(finding.lines, default=0), max(finding.lines, default=0)
-    lines = set(finding.lines)
-    records = set(finding.records)
-    around = {line + step for line in finding.lines for step in range(-margin, margin + 1)}
-    lines |= {row.line for row in rows if row.line is not None and (margin > 2 or first <= row.line <= last)}
-    lines |= {row.line for row in rows if row.line is not None and row.kind in {"session", "model"}}
-    records |= {row.record for row in rows if row.record is not None}
-    if margin > 2:
-        lines |= {row.line for row in file.host if row.line is not None}
-        lines |= {line + step for line in lines for step in (-2, -1, 1, 2)}
-    names = {part for session in sessions for part in _family(file, session)}
-    return Wanted(frozenset(line for line in lines | around if line > 0), frozenset(records), frozenset(names))
-
-
-def _family(file: File, session: Session) -> Iterator[str]:
-    yield session.id
-    yield session.id.partition("/")[0]
-    if session.parent is not None and any(one.id == session.parent for one in file.sessions):
-        yield session.parent
-
-
-def _same_place(one: Finding, other: Finding) -> bool:
-    """Whether two findings are the same one: by id, or by session where the id counts rows that may be gone."""
-    return one.id == other.id or (not other.records and one.session == other.session)
-
-
-def _same_structure(one: Finding, other: Finding) -> bool:
-    """Whether two findings say the same: words, what is known and how; figures may differ."""
-    return _structure(one) == _structure(other)
-
-
-def _structure(one: Finding) -> tuple[Any, ...]:
-    words = {name: value if isinstance(value, str) else value is not None for name, value in one.measures.items()}
-    return one.detector, one.severity, one.confidence, one.agent, words, one.bases, sorted(one.intervals)
-
-
-def _renamed(before: Finding, after: Finding, anonymiser: Anonymiser) -> bool:
-    """Whether session, evidence and id are those of before under their new names."""
-    session = None if before.session is None else anonymiser.id(before.session)
-    records = [anonymiser.id(record) for record in before.records]
-    if len(before.lines) != len(after.lines) or len(records) != len(after.records) or session != after.session:
-        return False
-    names = zip(before.records, records, after.records, strict=True)
-    if any(new not in {old, name} for old, new, name in names):  # a file beside the session is named by its own time
-        return False
-    for key, name in zip(before.records, after.records, strict=True):
-        if before.id == fingerprint(before.detector, before.agent, before.session, key):
-            return after.id == fingerprint(after.detector, after.agent, session, name)
-    return True
+        raise CannotCapture(f"{small.detector} {self._job.finding.id}: {difference(small, found)}")
 
 
 def _changes(before: Finding, after: Finding) -> list[Changed]:
@@ -323,10 +157,3 @@ def _changes(before: Finding, after: Finding) -> list[Changed]:
         for name, value in before.measures.items()
         if after.measures.get(name) != value
     ]
-
-
-def _difference(small: Finding, found: list[Finding]) -> str:
-    if not found:
-        return "it is gone when the words are"
-    names = [name for name, value in small.measures.items() if found[0].measures.get(name) != value]
-    return f"without its words it differs in {', '.join(names) or 'its structure'}"

@@ -7,14 +7,12 @@ different texts are different ones as far as their length lets them.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from forensics import faults
 from forensics.attempts import hollow
 from forensics.detectors import _words
 from forensics.detectors._messages import wording
-from forensics.failures import gives_up
-from forensics.writing import words
+from forensics.error_words import ERROR_WORDS, canonical, kept
 
 LOREM = (
     "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut labore et dolore magna"
@@ -40,51 +38,7 @@ HEADINGS = frozenset(
     |important details|work state|turn context (split turn)""".replace("\n    ", "").split("|")
 )
 """Headings of the summary templates of pi, opencode, OpenClaw and PilotDeck."""
-_TOKEN = re.compile(r"\d+(?:[-./:]\d+){2,}|[^\W_]+", re.ASCII)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_COUNT = 8
-_COMMON = words(
-    """a an and or not no is are was were be been has have had with without of in on at by to for from than then that
-    this it its your you we i can cannot could should would must will may do does did due as if but after before while
-    when during between over under above below only all any each per more most less least too many much large larger
-    small smaller long longer short shorter big bigger great greater high higher low lower error errors failed failure
-    fail fails invalid request requests response responses message messages type code status param parameter value
-    values input output prompt prompts completion token tokens context window length limit limits limited maximum
-    minimum max min size sizes bytes model models api http https json stream streaming server client provider
-    exceeded exceeds exceed exceeding reached allowed requested results resulted contains about reduce increase try
-    again later retry retrying retried attempt attempts wait seconds minutes hours ms second minute please contact
-    support help see docs documentation details detail reason cause unknown unexpected internal external service
-    overloaded capacity busy unavailable temporarily rate quota usage exhausted resource network connection socket
-    timeout timed out closed reset refused aborted abort cancelled canceled interrupted terminated incomplete empty
-    missing required expected got integer number string null true false below at least supported unsupported found
-    compaction compact compacted compacting summary summarize summarization summarise summarisation generated generate
-    generation produced returned conversation history session turn turns truncated cut off cap ended finish finished
-    stop stopped end start started content filter block blocked safety policy auth authentication unauthorized
-    forbidden permission denied key billing credit balance budget plan account overflow recovery exhausted paused
-    avoid loop auto automatic continue continued failed oversized image images tool tools call calls result parse
-    parsing body header headers gateway bad good upstream downstream fetch operation user agent run process exit
-    exited killed signal cooldown last previous next new old same other another one two three first instead because
-    text object array field id req ok yes ready thrashing emergency room ran given up give s t d re ll
-    however result match reading read write writing event protocol state sent"""
-)
-_CANONICAL: dict[str, str] = {
-    "overflow": "prompt is too long",
-    "output-budget": "integer below minimum value",
-    "truncated-summary": "summary truncated at the output token limit",
-    "empty-summary": "empty summary",
-    "rate-limit": "rate limit",
-    "quota": "quota exceeded",
-    "overloaded": "overloaded",
-    "transport": "connection closed",
-    "invalid-request": "bad request",
-    "auth": "unauthorized",
-    "model": "no such model",
-    "refusal": "refused",
-    "cancelled": "cancelled",
-}
-_GIVEN_UP = "; recovery failed"
-ERROR_WORDS: frozenset[str] = _COMMON | faults.vocabulary()
 CLOSED: frozenset[str] = (
     ERROR_WORDS
     | HEADINGS
@@ -93,7 +47,7 @@ CLOSED: frozenset[str] = (
         for words in (_words.RESUME, _words.NUDGE, _words.FILLER, _words.RESUME_UNSPACED, _words.NUDGE_UNSPACED)
         for phrase in words.replace("\n", "|").split("|")
     )
-    | {*_CANONICAL.values(), _SENTINEL.pattern, _REFUSAL.pattern, _TAG.pattern}
+    | {_SENTINEL.pattern, _REFUSAL.pattern, _TAG.pattern}
 )
 """Every word that filler may keep: none of them says anything of anybody."""
 
@@ -122,75 +76,27 @@ class Filler:
 
     def error(self, text: str) -> str:
         """Give an error's words: its known ones, or what its class is known by; figures are kept either way."""
-        fault, window = faults.classify(text), faults.window(text)
-        if self._keep_errors:
-            masked = _NOT_ASCII.sub(_foreign, _TOKEN.sub(_word, text))
-            if (faults.classify(masked), faults.window(masked), gives_up(masked)) == (fault, window, gives_up(text)):
-                return masked
-        return canonical(text)
+        return kept(text) if self._keep_errors else canonical(text)
 
     def _marked(self, text: str, number: int) -> str:
-        found = self._marks.search(text) if self._marks else None
-        if found is None:
+        found = list(self._marks.finditer(text)) if self._marks else []
+        if not found:
             return _filler(text, number)
-        before, after = text[: found.start()], text[found.end() :]
-        return _spaced(before, number) + _TIME.sub(self._time, found[0]) + self._rest(after, number)
+        made, at = "", 0
+        for mark in found:
+            made += self._between(text[at : mark.start()], number) + _TIME.sub(self._time, mark[0])
+            at = mark.end()
+        return made + self._between(text[at:], number)
 
-    def _rest(self, text: str, number: int) -> str:
+    def _between(self, text: str, number: int) -> str:
+        """Fill what stands between marks, line by line: agents look for some of them at line ends."""
+        if "\n" in text and text.strip():
+            return _lines(text, number)
         return _filler(text, number) if text.strip() else text
 
     def _time(self, found: re.Match[str]) -> str:
         moved = self._moved(found[0]) if self._moved else None
         return "" if moved is None else moved[: len(found[0])].replace("T", " ")
-
-
-def canonical(text: str) -> str:
-    """Say an error by its class and its figures alone."""
-    return _class_of(text) + (_GIVEN_UP if gives_up(text) else "")
-
-
-def _class_of(text: str) -> str:
-    fault, window = faults.classify(text), faults.window(text)
-    if fault == "overflow" and window.cap is not None:
-        said = f"maximum context length is {window.cap}"
-        if window.used is not None:
-            said = f"prompt is too long: {window.used} tokens > {window.cap} maximum"
-        return said
-    if fault == "output-budget":
-        return _budget(text)
-    return _CANONICAL.get(fault, "failed")
-
-
-def _budget(text: str) -> str:
-    asked = re.search(r"\bgot (-?\d+)|tokens\b.{0,20}? value of (-?\d+)", text, re.IGNORECASE | re.DOTALL)
-    bounds = re.search(r"from (\d+)[^\d]{0,20} to (\d+)", text, re.IGNORECASE)
-    least = re.search(r">=\s*(\d+)|(?:at least|minimum(?: value)?(?: of| is)?)\s*:?\s*(\d+)", text, re.IGNORECASE)
-    said = "Invalid max_output_tokens: integer below minimum value"
-    if bounds:
-        said += f", from {bounds[1]} to {bounds[2]}"
-    elif least:
-        said += f", expected a value >= {least[1] or least[2]}"
-    return said + (f", but got {asked[1] or asked[2]}" if asked else "")
-
-
-def _word(found: re.Match[str]) -> str:
-    word = found[0]
-    if word.lower() in ERROR_WORDS or (word.isdigit() and len(word) <= _COUNT):
-        return word
-    return "x" * len(word)
-
-
-def _foreign(found: re.Match[str]) -> str:
-    return "".join(part if known else "x" * len(part) for part, known in _known_parts(found[0]))
-
-
-def _known_parts(text: str) -> Iterator[tuple[str, bool]]:
-    at = 0
-    for hit in faults.FOREIGN.finditer(text):
-        yield text[at : hit.start()], False
-        yield hit[0], True
-        at = hit.end()
-    yield text[at:], False
 
 
 def _filler(text: str, number: int) -> str:
@@ -223,11 +129,11 @@ def _said(text: str, number: int) -> str:
     judged = wording(text)
     if judged is not None and judged.why in {"a word of continuing", "a nudge without an instruction"}:
         return _closed(text).ljust(len(text), ".")
-    masked = _masked(text, number)
+    made = _masked(text, number)
     if judged is not None and judged.why.startswith("begins with"):
         return _begun(text, number)
-    if (wording(masked) is None) == (judged is None):
-        return masked
+    if (wording(made) is None) == (judged is None):
+        return made
     return _spaced(text, number)
 
 
@@ -257,13 +163,13 @@ def _start_of(text: str) -> str:
 
 def _spaced(text: str, number: int) -> str:
     """Mask a text and part it, so that it is not a single word."""
-    masked = _masked(text, number)
-    if len(masked) < 3:
-        return "a".ljust(len(masked), ".")[: len(masked)]
-    if " " in masked.strip():
-        return masked
-    middle = len(masked) // 2
-    return f"{masked[:middle]} {masked[middle + 1 :]}"
+    made = _masked(text, number)
+    if len(made) < 3:
+        return "a".ljust(len(made), ".")[: len(made)]
+    if " " in made.strip():
+        return made
+    middle = len(made) // 2
+    return f"{made[:middle]} {made[middle + 1 :]}"
 
 
 def _masked(text: str, number: int) -> str:

@@ -19,7 +19,7 @@ class _Spent(Exception):  # noqa: N818  (a way out of nested loops)
 class _Search:
     def __init__(self, holds: Callable[[Sequence[int]], bool], budget: int) -> None:
         self._holds = holds
-        self._budget = budget
+        self._left = budget
         self._known: dict[tuple[int, ...], bool] = {}
         self.best: list[int] = []
 
@@ -31,8 +31,9 @@ class _Search:
         """Ask once for each set; remember the smallest that holds."""
         key = tuple(kept)
         if key not in self._known:
-            if len(self._known) >= self._budget:
+            if self._left <= 0:
                 raise _Spent
+            self._left -= len(kept) + 1
             self._known[key] = self._holds(kept)
             if self._known[key] and len(kept) < len(self.best):
                 self.best = kept
@@ -42,8 +43,9 @@ class _Search:
 def minimise(kept: Sequence[int], holds: Callable[[Sequence[int]], bool], budget: int) -> Minimum:
     """Leave out as many positions as possible while `holds` stays true; it must be true of all of `kept`.
 
-    Large chunks first, then smaller ones, then one by one until none can go. `holds` is called at most `budget` times
-    and never twice for the same positions; the result is the same whenever `holds` is a function.
+    Large chunks first, then smaller ones, then one by one until none can go. `holds` is never called twice for the same
+    positions, and no more once the positions that it was asked about add up to `budget`. The result is the same
+    whenever `holds` is a function.
     """
     search = _Search(holds, budget)
     search.best = list(kept)

@@ -14,13 +14,17 @@ import msgspec
 from forensics.source import Source
 from forensics.tolerant import salvage
 
-How = Literal["id", "name", "time", "text", "error", "number", "inside", "json", "path", "empty"] | frozenset[str]
+How = (
+    Literal["id", "name", "time", "text", "error", "words", "number", "inside", "json", "path", "version", "empty"]
+    | frozenset[str]
+)
 """What a field holds, and so what becomes of it.
 
 `id`: renamed, the same everywhere. `name` (of a model, provider, tool): kept where public, else renamed. `time`: moved.
-`text`: filler of the same length. `error`: the words of errors are kept, all others are filler. `number`: kept, truth
-values too. `inside`: an object or a list, looked into. `json`: a text that holds JSON, looked into. `path`: replaced.
-`empty`: an object whose content is dropped. A set of words: kept where it is one of them.
+`text`: filler of the same length. `error`: the words of errors are kept where they may be, all others are filler;
+`words`: they are kept in any case (codes, what a host process says). `number`: kept, truth values too. `inside`: an
+object or a list, looked into. `json`: a text that holds JSON, looked into. `path`: replaced. `version`: kept where it
+is nothing but one. `empty`: an object whose content is dropped. A set of words: kept where it is one of them.
 """
 
 Rules = Mapping[str, tuple[How, ...]]
@@ -67,6 +71,8 @@ class Writer(NamedTuple):
     """A regular expression: what it matches in a text says what kind of text it is, and is kept."""
     prefixes: tuple[str, ...]
     """Beginnings of ids that say what the id is of, and are kept."""
+    lined: bool
+    """Each piece is a line, except those of files beside."""
 
 
 REGISTRY: dict[str, Writer] = {}
@@ -85,12 +91,13 @@ def writer(
     rules: Rules,
     marks: str | None = None,
     prefixes: tuple[str, ...] = (),
+    lined: bool = True,
 ) -> Callable[[Callable[[Sequence[Piece], Path], None]], Callable[[Sequence[Piece], Path], None]]:
     """Register the writer for a parser's files; the parser may be any callable with its name."""
 
     def register(function: Callable[[Sequence[Piece], Path], None]) -> Callable[[Sequence[Piece], Path], None]:
         name = parser.__name__.replace("_", "-")
-        REGISTRY[name] = Writer(name, suffix, pieces, function, rules, marks, prefixes)
+        REGISTRY[name] = Writer(name, suffix, pieces, function, rules, marks, prefixes, lined)
         return function
 
     return register

@@ -31,7 +31,7 @@ RULES: Rules = {
 
 
 def _writer(rules: Rules = RULES, prefixes: tuple[str, ...] = ("ses_",)) -> Writer:
-    return Writer("test", ".jsonl", lambda *_: iter(()), lambda *_: None, rules, None, prefixes)
+    return Writer("test", ".jsonl", lambda *_: iter(()), lambda *_: None, rules, None, prefixes, lined=True)
 
 
 def _anonymous(*values: dict[str, Any], keep_errors: bool = True) -> list[dict[str, Any]]:

@@ -148,7 +148,7 @@ def _side(path: Path) -> Iterator[Piece]:
     name = NAME.match(path.name)
     if isinstance(value, dict) and name is not None:
         about = {"ms": int(name["ms"]), "id": name["id"]}
-        yield Piece(value={**value, "file": about}, table="side", record=path.name)
+        yield Piece(value={**value, "file": about}, table="beside", record=path.name)
 
 
 def unwrapped(value: dict[str, Any]) -> dict[str, Any]:
@@ -188,10 +188,10 @@ def _bare(text: str) -> str:
 
 def write(kept: Sequence[Piece], target: Path) -> None:
     """Write the session file, and the files that belong beside it."""
-    write_json_lines([piece.value for piece in kept if piece.table != "side"], target)
+    write_json_lines([piece.value for piece in kept if piece.table != "beside"], target)
     stem = target.name.removesuffix(".jsonl")
     for piece in kept:
-        if piece.table == "side":
+        if piece.table == "beside":
             about = piece.value["file"]
             name = f"{stem}-compaction-diagnostic-{about['ms']}-{about['id']}.json"
             value = {key: inner for key, inner in piece.value.items() if key != "file"}

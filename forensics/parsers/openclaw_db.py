@@ -1,15 +1,18 @@
 """OpenClaw's agent database, from 2026.9 on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeVar
 
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Source, lenient, parser
+from forensics.parse import Piece, Source, lenient, parser, writer
+from forensics.parsers._openclaw_capture import RULES, pieces, write
 from forensics.parsers._openclaw_tables import Run, Stored, entries, runs, sessions, version
 from forensics.parsers._pi import Message, milliseconds, reply
+from forensics.parsers._pi_capture import MARKS, PREFIXES
 from forensics.parsers._pi_rows import Entry, Reader
 from forensics.tolerant import salvage
 
@@ -171,3 +174,9 @@ def _events(run: Run, rows: _Rows, session: str) -> Iterator[Event]:
     if run.stop in _BROKEN and not rows.holds(run):
         message = run.message or Message(stop_reason=run.stop)
         yield reply(message, session, None, record, run.ts)
+
+
+@writer(openclaw_db, suffix=".sqlite", pieces=pieces, rules=RULES, marks=MARKS, prefixes=PREFIXES, lined=False)
+def openclaw_db_writer(kept: Sequence[Piece], target: Path) -> None:
+    """Write a database with the tables and columns that are read."""
+    write(kept, target)

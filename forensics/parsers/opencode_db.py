@@ -1,14 +1,16 @@
 """opencode's database: sessions, messages and parts (V1) and session messages (V2)."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import TORN, Head, Source, Unreadable, parser
+from forensics.parse import TORN, Head, Piece, Source, Unreadable, parser, writer
 from forensics.parsers._opencode import Conversation, session_event
+from forensics.parsers._opencode_capture import MARKS, PREFIXES, RULES, rows, write_rows
 from forensics.parsers._opencode_shapes import (
     Cache,
     Info,
@@ -199,3 +201,9 @@ def _bytes(value: object) -> bytes:
 
 def _number(value: object) -> int | float | None:
     return value if isinstance(value, (int, float)) else None
+
+
+@writer(opencode_db, suffix=".db", pieces=rows, rules=RULES, marks=MARKS, prefixes=PREFIXES, lined=False)
+def opencode_db_writer(kept: Sequence[Piece], target: Path) -> None:
+    """Write a database with the tables and columns that are read."""
+    write_rows(kept, target)

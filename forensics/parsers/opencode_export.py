@@ -1,13 +1,16 @@
 """`opencode export`: one session as one JSON document."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Head, Source, parser
+from forensics.parse import Head, Source, parser, writer
+from forensics.parse import Piece as Kept
 from forensics.parsers._opencode import Conversation, session_event
+from forensics.parsers._opencode_capture import MARKS, PREFIXES, RULES, parts, write_document
 from forensics.parsers._opencode_document import START, Piece, Trouble, end_of, pieces
 from forensics.parsers._opencode_shapes import Info, Message, Part, Place, SessionInfo, decoded
 
@@ -99,3 +102,9 @@ def _order(data: bytes) -> tuple[int, str]:
     except (msgspec.DecodeError, RecursionError):
         found = _WHEN.search(data)
         return int(found.group(1)) if found else 0, ""
+
+
+@writer(opencode_export, suffix=".json", pieces=parts, rules=RULES, marks=MARKS, prefixes=PREFIXES, lined=False)
+def opencode_export_writer(kept: Sequence[Kept], target: Path) -> None:
+    """Write a document as `opencode export` lays it out."""
+    write_document(kept, target)

@@ -1,11 +1,12 @@
 """The event stream of the pi family: `--mode json` and the output of rpc mode."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
 from forensics.events import Event, Trigger
-from forensics.parse import Head, Source, parser
+from forensics.parse import Head, Piece, Source, parser, write_json_lines, writer
 from forensics.parsers._pi import (
     TEXT_LIMIT,
     Message,
@@ -18,6 +19,7 @@ from forensics.parsers._pi import (
     text_of,
     tool,
 )
+from forensics.parsers._pi_capture import MARKS, PREFIXES
 from forensics.parsers._pi_prompt import prompt_of
 from forensics.parsers._pi_stream import (
     Line,
@@ -30,6 +32,7 @@ from forensics.parsers._pi_stream import (
     switches,
     texts_of,
 )
+from forensics.parsers._pi_stream_capture import RULES, pieces
 from forensics.parsers._pi_stream_end import ended, has_result
 
 _DECODER = msgspec.json.Decoder(Line)
@@ -244,3 +247,9 @@ class _Stream:
             )
         else:
             self._source.unknown[kind or "no type"] += 1
+
+
+@writer(pi_events, suffix=".jsonl", pieces=pieces, rules=RULES, marks=MARKS, prefixes=PREFIXES)
+def pi_events_writer(kept: Sequence[Piece], target: Path) -> None:
+    """Write an event stream."""
+    write_json_lines([piece.value for piece in kept], target)

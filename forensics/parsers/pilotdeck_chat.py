@@ -1,14 +1,17 @@
 """The PilotDeck transcript parser."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from forensics.events import Event, Origin, Outcome, Trigger
 from forensics.faults import classify
-from forensics.parse import Source, parser
+from forensics.parse import Piece as Kept
+from forensics.parse import Source, parser, write_json_lines, writer
 from forensics.parsers._pilotdeck_budget import Snapshot
+from forensics.parsers._pilotdeck_capture import CHAT_RULES, MARKS, PREFIXES, chat_pieces
 from forensics.parsers._pilotdeck_rows import (
     TEXT_LIMIT,
     Compact,
@@ -289,3 +292,9 @@ def _event(row: Row, kind: Any, line: int, **columns: Any) -> Event:
     return Event(
         kind=kind, session=row.sessionId, line=line, ts=milliseconds(row.createdAt), record=row.entryId, **columns
     )
+
+
+@writer(pilotdeck_chat, suffix=".jsonl", pieces=chat_pieces, rules=CHAT_RULES, marks=MARKS, prefixes=PREFIXES)
+def pilotdeck_chat_writer(kept: Sequence[Kept], target: Path) -> None:
+    """Write a transcript, each record after the one that it now follows."""
+    write_json_lines([piece.value for piece in kept], target)

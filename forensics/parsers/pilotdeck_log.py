@@ -1,14 +1,16 @@
 """The PilotDeck log parser."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Source, lenient, parser
+from forensics.parse import Piece, Source, lenient, parser, writer
 from forensics.parsers._pilotdeck_attempt import STAGES, Compactor, Details
+from forensics.parsers._pilotdeck_capture import LOG_RULES, PREFIXES, log_pieces, write_log
 from forensics.parsers._pilotdeck_halves import lines
 from forensics.parsers._pilotdeck_host import Host
 from forensics.parsers._pilotdeck_lines import LOG_LINE, OWN_LINE, Check, Clock, Line
@@ -206,3 +208,9 @@ def _partial(payload: bytes) -> Details | None:
     for name, text, count, digits in _FIELD.findall(payload.decode(errors="replace")):
         known[name or count] = msgspec.json.decode(text) if name else int(digits)
     return Details(**known) if "sessionId" in known else None
+
+
+@writer(pilotdeck_log, suffix=".log", pieces=log_pieces, rules=LOG_RULES, prefixes=PREFIXES)
+def pilotdeck_log_writer(kept: Sequence[Piece], target: Path) -> None:
+    """Write a log of the lines that say something; an event that the host cut across lines comes out whole."""
+    write_log(kept, target)

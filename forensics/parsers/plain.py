@@ -1,13 +1,25 @@
 """The event table's own JSON lines: what `forensics read` writes, what any agent can be exported to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 
-from forensics.events import SCHEMA, Event, Kind
-from forensics.parse import Head, Source, parser
+from forensics.events import SCHEMA, CapSource, Event, Fault, Kind, Origin, Outcome, Stop, Trigger
+from forensics.parse import (
+    Head,
+    Piece,
+    Rules,
+    Source,
+    Wanted,
+    json_lines,
+    parser,
+    words,
+    write_json_lines,
+    writer,
+)
 
 _KINDS = frozenset(get_args(Kind))
 
@@ -63,3 +75,36 @@ def _milliseconds(source: Source, line: int, value: float | str | None) -> int |
         source.notes.append(f"line {line}: {value[:40]!r} is not a time")
         return None
     return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+_FIGURES = frozenset(name for name, column in SCHEMA.items() if column.dtype in {"Int64", "Float64", "Boolean"})
+RULES: Rules = {
+    **dict.fromkeys(_FIGURES, ("number",)),
+    **dict.fromkeys(words("session record parent digest"), ("id",)),
+    **dict.fromkeys(words("provider model api tool"), ("name",)),
+    **dict.fromkeys(words("ts sent"), ("time",)),
+    "kind": (_KINDS,),
+    "origin": (frozenset(get_args(Origin)),),
+    "stop": (frozenset(get_args(Stop)),),
+    "fault": (frozenset(get_args(Fault)),),
+    "trigger": (frozenset(get_args(Trigger)),),
+    "outcome": (frozenset(get_args(Outcome)),),
+    "cap_source": (frozenset(get_args(CapSource)),),
+    "agent": ("name",),
+    "version": ("version",),
+    "error": ("error",),
+    "text": ("text",),
+}
+MARKS = r"^recovery ended: |shutdown snapshot"
+
+
+def _pieces(source: Source, wanted: Wanted | None) -> Iterator[Piece]:
+    for line, value in json_lines(source, wanted):
+        record = value.get("record")
+        yield Piece(value=value, line=line, record=record if isinstance(record, str) else None)
+
+
+@writer(plain, suffix=".jsonl", pieces=_pieces, rules=RULES, marks=MARKS)
+def plain_writer(kept: Sequence[Piece], target: Path) -> None:
+    """Write events, one per line."""
+    write_json_lines([piece.value for piece in kept], target)
