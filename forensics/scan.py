@@ -166,7 +166,7 @@ def look(
 
 def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> Input:
     """Give the coverage of a file that has been read to its end."""
-    companions = [*source.companions, *_sqlite_log(source.path)]
+    companions = source.companions
     return Input(
         path=source.name,
         parser=chosen.name,
@@ -183,11 +183,6 @@ def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> In
         companions=[one.as_posix() for one in companions],
         failures_observable=source.failures or chosen.failures,
     )
-
-
-def _sqlite_log(path: Path) -> list[Path]:
-    log = path.with_name(path.name + "-wal")
-    return [log] if log.is_file() else []
 
 
 def totals(

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast, get_origin
 import msgspec
 
 from forensics.tolerant import Salvage, salvage
+from forensics.wal import unused
 
 CHUNK_BYTES = 8 << 20
 BUFFER_BYTES = 512 << 10
@@ -228,13 +229,29 @@ class Source:
     def sqlite(self) -> Iterator[sqlite3.Connection]:
         """Open the file as a read-only SQLite database that leaves nothing beside it.
 
-        Raises `Unreadable` when it is locked away, torn or not a database.
+        What its write-ahead log holds and SQLite passes over is listed or noted. Raises `Unreadable` when it is locked
+        away, torn or not a database.
         """
         try:
             with open_sqlite(self.path) as database:
+                self._look_at_log(database)
                 yield database
         except TORN as error:
             raise Unreadable(f"SQLite: {error}") from error
+
+    def _look_at_log(self, database: sqlite3.Connection) -> None:
+        log = self.path.with_name(self.path.name + "-wal")
+        if not log.is_file() or not log.stat().st_size:
+            return
+        # The database is a copy, so that its log may be worked off: that is how SQLite says how much of it counts.
+        used = max(0, database.execute("pragma wal_checkpoint(passive)").fetchone()[1])
+        if used and log not in self.companions:
+            self.companions.append(log)
+        left = unused(log, used)
+        if left is not None and left.damaged:
+            self.reject(0, 0, left.words)
+        elif left is not None:
+            self.notes.append(left.words)
 
 
 def _is_utf8(lines: list[bytes]) -> bool:

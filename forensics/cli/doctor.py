@@ -77,7 +77,8 @@ def _input(one: Input, *, verbose: bool) -> Iterator[str]:
         yield f"  record types that are not known: {kinds}"
     notes = [f"  {note}" for note in one.notes]
     bad = [
-        f"  line {line.line} (byte {line.offset}): {line.reason}{'; its records were saved' if line.salvaged else ''}"
+        f"  {f'line {line.line} (byte {line.offset}): ' if line.line else ''}{line.reason}"
+        f"{'; its records were saved' if line.salvaged else ''}"
         for line in one.malformed
     ]
     for group in (notes, bad):
