@@ -16,6 +16,7 @@ import msgspec
 
 from forensics.events import Event
 from forensics.parse import Malformed, Source
+from forensics.parsers._pilotdeck_garbage import is_garbage
 from forensics.parsers._pilotdeck_lines import Check, Line, Taker, part, starts_anew
 
 if TYPE_CHECKING:
@@ -147,5 +148,7 @@ def _received(connection: "Connection", source: Source, take: Taker, before: int
             else:
                 yield take(number, one.stamp, one.check) or one.check.line(number, one.stamp)
         if batch.lines is not None:
-            source.malformed += [Malformed(before + bad[0], *bad[1:]) for bad in batch.malformed]
+            listed = {bad.line for bad in source.malformed}
+            found = [Malformed(before + bad[0], *bad[1:]) for bad in batch.malformed]
+            source.malformed += [bad for bad in found if not is_garbage(bad) or bad.line not in listed]
             return before + batch.lines

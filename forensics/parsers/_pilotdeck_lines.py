@@ -17,6 +17,7 @@ import msgspec
 from forensics.events import Event
 from forensics.parse import Block, Source, too_long
 from forensics.parsers._pilotdeck_budget import Snapshot
+from forensics.parsers._pilotdeck_garbage import list_garbage
 
 _BOM = b"\xef\xbb\xbf"
 _ANSI = rb"(?:\x1b\[[0-9;]*m)*"
@@ -117,8 +118,11 @@ def part(source: Source, take: Taker, start: int = 0, stop: int | None = None) -
         if begin == 0 and data.startswith(_BOM):
             source.notes.append("UTF-8 byte order mark skipped")
             data, begin = data.removeprefix(_BOM), len(_BOM)
+        listed = len(source.malformed)
         scan = _Scan(source, data, begin, number, last=last or lost > 0)
         yield from scan.lines(take)
+        seen = data[: len(data) - len(scan.rest)]
+        list_garbage(source, seen, begin, number, {bad.line for bad in source.malformed[listed:]})
         number, rest = scan.number, scan.rest
         if lost:
             source.reject(number - 1, begin + data.rfind(b"\n") + 1, too_long(lost))

@@ -436,3 +436,21 @@ def test_a_large_log_searched_in_two_processes_reads_the_same(
     monkeypatch.setattr(forensics.parsers._pilotdeck_halves, "SPLIT_BYTES", 1)
     assert forensics.parsers._pilotdeck_halves._middle(Source(path)) is not None
     assert _plain(path) == whole
+
+
+def test_lines_that_are_no_text_are_listed_once_wherever_they_stand(write: Write) -> None:
+    log = (_started(1) + _no_summary(2)).encode()
+    torn = _no_summary(3).encode().replace(b"empty", b"emp\xffty")
+    source = Source(
+        write(b"\xff\xfegarbage\n" + log + b"\xc3\n" + torn + "\u65e5\u672c\n".encode() + b"\0\xff\n" + log)
+    )
+    ends = _ends(list(read(source)))
+    assert [end.line for end in ends] == [3, 5, 9]
+    assert [(bad.line, bad.reason) for bad in sorted(source.malformed)] == [
+        (1, "invalid UTF-8 at byte 0 of the line"),
+        (4, "invalid UTF-8 at byte 0 of the line"),
+        (5, "invalid UTF-8"),
+        (7, "NUL bytes"),
+    ]
+    data = source.path.read_bytes()
+    assert [data[bad.offset - 1 : bad.offset] for bad in sorted(source.malformed)[1:]] == [b"\n"] * 3
