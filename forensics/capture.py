@@ -13,12 +13,17 @@ import msgspec
 from forensics.anonymise import Anonymiser, Removed, survivors
 from forensics.detect import Finding
 from forensics.distil import CannotCapture, Distiller, Job
+from forensics.measures import Given
 from forensics.parse import parsers, recognise
+from forensics.replay_report import Answer
+from forensics.replays import Asked, replay_file
 from forensics.same import difference, renamed, same_structure
 from forensics.scan import Options, look
 from forensics.writing import REGISTRY, Writer
 
 __all__ = ["CannotCapture", "Capture", "Changed", "Subject", "writers"]
+
+Decision = tuple[list[str], str, str, list[Answer]]
 
 
 class Changed(NamedTuple):
@@ -47,6 +52,8 @@ class Capture(msgspec.Struct, kw_only=True):
     changed: list[Changed]
     removed: Removed
     shift: int
+    decisions: int
+    """Decisions of recovery policies, replayed over the records before and after: the same ones."""
 
 
 def writers() -> dict[str, Writer]:
@@ -109,12 +116,15 @@ class _Maker:
         if small is None:
             raise CannotCapture(f"{finding.detector} {finding.id}: it does not come twice the same")
         chosen = distiller.selected(least.kept)
+        decided = self._decisions(distiller.written(chosen, self._job.path.name))
         anonymiser = Anonymiser(self._job.writer, chosen, keep_errors=self._keep_errors)
         made = [anonymiser.piece(piece) for piece in chosen]
         target = distiller.written(made, name)
         beside = sorted(path for path in target.parent.iterdir() if path != target)
         files = {path.name: path.read_bytes() for path in [target, *beside]}
         after = self._proved(target, small, anonymiser)
+        if self._decisions(target) != decided:
+            raise CannotCapture(f"{finding.detector} {finding.id}: without its words policies decide otherwise")
         self._private(files, name)
         return Capture(
             finding=finding,
@@ -128,7 +138,15 @@ class _Maker:
             changed=_changes(finding, after),
             removed=anonymiser.removed,
             shift=anonymiser.shift,
+            decisions=sum(map(len, decided)),
         )
+
+    def _decisions(self, path: Path) -> list[list[Decision]]:
+        """Give, session by session, what each policy of the agent was told, what it decides and what was recorded."""
+        replayed = replay_file(path, path.name, Asked(given=Given(cap=self._job.options.cap), steps=True))
+        return [
+            [(one.told, one.basis, one.recorded, one.answers) for one in session.steps] for session in replayed.sessions
+        ]
 
     def _private(self, files: dict[str, bytes], name: str) -> None:
         """Refuse a capture in which a word of the source stands."""

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from forensics.capture import CannotCapture, Capture, Subject, writers
 from forensics.cli import run
+from forensics.replays import Asked, replay_file
 from forensics.scan import Options, scan_file
 
 NOW = 1_900_000_000_000
@@ -93,6 +94,27 @@ def test_the_capture_read_by_scan_gives_the_finding_under_its_new_id(tmp_path: P
     assert found.id != made.finding.id
 
 
+def test_the_decisions_of_policies_are_the_same_before_and_after(tmp_path: Path) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text(BROKEN, encoding="utf-8")
+    (made,) = _captures(path)
+    assert made.decisions == 1
+    replayed = replay_file(_saved(made, tmp_path), "small.jsonl", Asked(steps=True))
+    assert [step.recorded for session in replayed.sessions for step in session.steps] == [
+        "nothing until a person wrote"
+    ]
+
+
+def test_a_capture_under_which_policies_decide_otherwise_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text(BROKEN, encoding="utf-8")
+    monkeypatch.setattr("forensics.capture._Maker._decisions", lambda _, path: [path.name])
+    with pytest.raises(CannotCapture, match="policies decide otherwise"):
+        _captures(path)
+
+
 def test_a_secret_in_every_field_of_a_record_never_survives(samples: Path, tmp_path: Path) -> None:
     """The secret is appended to every text, put in as a field of every object, and named as a field."""
     path = tmp_path / "pi.jsonl"
@@ -115,6 +137,7 @@ def _poisoned(value: Any, key: str = "") -> Any:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep_errors", [True, False])
 def test_every_finding_of_the_samples_of_every_writer_is_captured(samples: Path, keep_errors: bool) -> None:
     counted: dict[str, int] = {}

@@ -221,6 +221,7 @@ def _told(made: "Capture", subject: "Subject") -> str:
         ),
         ("errors", f"{removed.errors:,}: {errors}"),
         ("proved", f"read back, the capture gives the finding again as {made.after.id}, with its evidence and figures"),
+        ("", f"{made.decisions:,} decisions of recovery policies, replayed, are the same with and without the words"),
         ("", "no word of the source's records stands in it but for those of the closed lists"),
     ]
     return "".join(f"{name:<8} {text}\n" for name, text in rows) + "\n"
