@@ -6,6 +6,8 @@ request meets the next outcome on record. Where a policy stops and the record we
 chance. Unknown stays unknown.
 """
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -75,6 +77,11 @@ class _Other:
         self.continues = {id(one.prompt) for one in breaks(session) if one.prompt is not None}
         self.compaction = usual_compaction(points)
         self.resumed = 0
+        self._kinds: defaultdict[str, list[int]] = defaultdict(list)
+        for at, point in enumerate(points):
+            self._kinds[point.kind].append(at)
+        self._failed = [at for at in self._kinds["reply"] if points[at].signals and points[at].signals[0].bad]
+        self._made = [at for at in self._kinds["compacted"] if len(points[at].signals) == 1]
 
     def departure(self, one: Departure) -> tuple[Cost | None, Cost, int]:
         """Give what is avoided by one decision, and the position up to which later ones are void."""
@@ -160,17 +167,17 @@ class _Other:
         return None
 
     def _failure(self, at: int) -> Point | None:
-        found = (self.points[place] for place in range(at, -1, -1))
-        return next((one for one in found if one.kind == "reply" and one.signals and one.signals[0].bad), None)
+        place = bisect_right(self._failed, at)
+        return self.points[self._failed[place - 1]] if place else None
 
     def _outcome(self, at: int) -> Signal:
-        found = (self.points[place] for place in range(at, -1, -1))
-        made = next((one for one in found if one.kind == "compacted" and len(one.signals) == 1), None)
-        return made.signals[0] if made else Signal("compacted", outcome="no-summary")
+        place = bisect_right(self._made, at)
+        return self.points[self._made[place - 1]].signals[0] if place else Signal("compacted", outcome="no-summary")
 
     def _next(self, at: int, kinds: set[str]) -> int:
-        return next((place for place in range(at + 1, len(self.points)) if self.points[place].kind in kinds),
-                    len(self.points))  # fmt: skip
+        lists = [self._kinds[kind] for kind in kinds]
+        found = (places[first] for places in lists if (first := bisect_right(places, at)) < len(places))
+        return min(found, default=len(self.points))
 
 
 def _progress(point: Point) -> bool:

@@ -1,8 +1,8 @@
 """Failed replies and broken-off work: what broke, what came next, and who got it going again."""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Literal, NamedTuple, overload
 
 from forensics.events import GOOD_STOPS, Event
 from forensics.timeline import Session
@@ -42,13 +42,62 @@ class Failure(NamedTuple):
         return _follower(self.next)
 
 
+class _Asked:
+    """A person's prompts of one piece of work as they come; `Asked` are views of its beginning, which never changes."""
+
+    def __init__(self) -> None:
+        self.prompts: list[Event] = []
+        self.first: dict[Hashable, int] = {}
+        """What tells a prompt's content, and the position where it came first."""
+
+    def add(self, prompt: Event) -> None:
+        for key in _contents(prompt):
+            self.first.setdefault(key, len(self.prompts))
+        self.prompts.append(prompt)
+
+
+class Asked(Sequence[Event]):
+    """The person's prompts up to one break, oldest first. All breaks of the same work share one list."""
+
+    def __init__(self, all_: _Asked) -> None:
+        self._all = all_
+        self._end = len(all_.prompts)
+
+    def __len__(self) -> int:
+        return self._end
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Event]: ...
+    def __getitem__(self, at: int | slice) -> Event | list[Event]:
+        if isinstance(at, slice):
+            return [self._all.prompts[one] for one in range(*at.indices(self._end))]
+        return self._all.prompts[range(self._end)[at]]
+
+    def holds(self, prompt: Event) -> bool:
+        """Whether one of them has the same content: by its hash where both have one, else by its text and size."""
+        return any(self._all.first.get(key, self._end) < self._end for key in _contents(prompt, sought=True))
+
+
+def _contents(prompt: Event, *, sought: bool = False) -> Iterator[Hashable]:
+    """Give what tells a prompt's content; one that is sought with a hash is not like another hash by its text."""
+    text = (prompt.text, prompt.size) if (prompt.text or "").strip() else None
+    if prompt.digest is not None:
+        yield ("digest", prompt.digest)
+    if text is not None and (prompt.digest is None or sought):
+        yield ("text without digest", *text)
+    if text is not None and (prompt.digest is None or not sought):
+        yield ("text", *text)
+
+
 class Break(NamedTuple):
     """Work that broke off with nothing automatic to take it up, and the person's prompt that came next."""
 
     kind: BreakKind
     row: Event
     """The reply that failed; for `idle` the compaction after which nothing came."""
-    asked: tuple[Event, ...]
+    asked: Asked
     """The person's prompts since work last ended well, oldest first: what the broken work was for."""
     compactions: tuple[Event, ...]
     """The compaction directly before a failed reply, then the last one after it: a row each."""
@@ -133,16 +182,16 @@ def _breaks(session: Session) -> list[Break]:
     turns = list(_turns(session.events))
     answers = _answers(turns)
     found: list[Break] = []
-    asked: list[Event] = []
+    asked = _Asked()
     for index, turn in enumerate(turns):
         if turn.prompt is not None:
-            asked.append(turn.prompt)
+            asked.add(turn.prompt)
         following = turns[index + 1] if index + 1 < len(turns) else None
-        one = _break(turn, tuple(asked), following, answers[index + 1] if following else None)
+        one = _break(turn, Asked(asked), following, answers[index + 1] if following else None)
         if one is not None:
             found.append(one)
         elif turn.reply is not None and turn.reply.stop == "done":
-            asked.clear()
+            asked = _Asked()
     return found
 
 
@@ -241,7 +290,7 @@ def _together(one: Event | None, other: Event | None) -> bool:
     return 0 <= other.ts - one.ts <= _TOGETHER_MS
 
 
-def _break(turn: _Turn, asked: tuple[Event, ...], following: _Turn | None, answer: Event | None) -> Break | None:
+def _break(turn: _Turn, asked: Asked, following: _Turn | None, answer: Event | None) -> Break | None:
     reply = turn.reply
     row = turn.after[-1] if turn.after else None
     if turn.foreign or (following is not None and turn.running and following.opening == "compacted"):

@@ -4,8 +4,8 @@
 """
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -156,9 +156,10 @@ def look(
     wanted = set(detectors() if options.detectors is None else options.detectors)
     findings = detect(file, wanted | ({_CONTINUES} & detectors().keys()), options.options)
     observable = source.failures or chosen.failures
+    continues = _by_session(one for one in findings if one.detector == _CONTINUES)
     result = Result(
         input=input_of(source, chosen, agent=file.agent, sessions=len(file.sessions)),
-        sessions=[totals(session, findings, observable, chosen.hides) for session in file.sessions],
+        sessions=[totals(one, continues[one.id], observable, chosen.hides) for one in file.sessions],
         findings=[finding for finding in findings if finding.detector in wanted],
     )
     return result, file
@@ -185,14 +186,20 @@ def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> In
     )
 
 
+def _by_session(findings: Iterable[Finding]) -> defaultdict[str | None, list[Finding]]:
+    found: defaultdict[str | None, list[Finding]] = defaultdict(list)
+    for one in findings:
+        found[one.session].append(one)
+    return found
+
+
 def totals(
-    session: Session, findings: list[Finding], observable: Observable = "yes", hides: Container[str] = ()
+    session: Session, continues: list[Finding], observable: Observable = "yes", hides: Container[str] = ()
 ) -> SessionTotals:
-    """Give a session's figures; continues and waiting come from the findings about it.
+    """Give a session's figures; `continues` are the manual-continue findings about it, of which the waiting comes.
 
     A figure of 0 that the format hides is unknown.
     """
-    continues = [f for f in findings if f.detector == _CONTINUES and f.session == session.id]
     waits = [w for f in continues if isinstance(w := f.measures.get("waiting_seconds"), (int, float))]
     peak = session.peak
 

@@ -131,6 +131,36 @@ def test_what_was_asked_since_work_last_ended_well() -> None:
     assert [[row.text for row in one.asked] for one in breaks(session)] == [["Two."], ["Two.", "again"]]
 
 
+def test_what_was_asked_stays_as_it_was_at_each_break() -> None:
+    session = _session(_ask("One."), _error(), _ask("again"), _error(), _ask("Two."), _error())
+    first, second, third = (one.asked for one in breaks(session))
+    assert [len(one) for one in (first, second, third)] == [1, 2, 3]
+    assert (first[-1].text, second[-1].text, [row.text for row in third[1:]]) == ("One.", "again", ["again", "Two."])
+    assert [one.holds(_ask("again")) for one in (first, second, third)] == [False, True, True]
+
+
+_CONTENTS = st.builds(
+    lambda text, size, digest: Event(kind="prompt", origin="human", text=text, size=size, digest=digest),
+    st.sampled_from([None, "", " ", "a", "b"]),
+    st.sampled_from([None, 1, 2]),
+    st.sampled_from([None, "x", "y"]),
+)
+
+
+@given(st.lists(_CONTENTS, min_size=1, max_size=6), _CONTENTS)
+def test_the_same_message_is_found_as_by_looking_at_each(asked: list[Event], prompt: Event) -> None:
+    def like(earlier: Event) -> bool:
+        if prompt.digest is not None and earlier.digest is not None:
+            return prompt.digest == earlier.digest
+        if not (prompt.text or "").strip() or prompt.size != earlier.size:
+            return False
+        return prompt.text == earlier.text
+
+    rows = [row for one in asked for row in (one, _error())]
+    *_, last = breaks(_session(*rows))
+    assert last.asked.holds(prompt) == any(like(earlier) for earlier in asked)
+
+
 def test_a_cancelled_request_is_the_persons_abort() -> None:
     cancelled = Event(kind="reply", stop="error", fault="cancelled")
     assert breaks(_session(_ask(), cancelled, _ask("continue"), _good())) == []

@@ -40,7 +40,7 @@ def _judged(one: Break) -> Message | None:
     prompt = one.prompt
     if prompt is None or _sent_before(prompt, one.row):
         return None
-    repeated = any(_repeats(prompt, earlier) for earlier in one.asked)
+    repeated = one.asked.holds(prompt)
     said = None if prompt.text is None or (prompt.size or 0) > 4 * _LONG else wording(prompt.text)
     if (said is not None and said.confidence == "high") or _belongs_to_compaction(one, prompt):
         return said
@@ -91,14 +91,6 @@ def _after_idle_compaction(one: Break) -> bool:
     if one.kind == "idle":
         return one.row.outcome not in {"failed", "no-summary"}
     return one.compacted and one.row.fault in _RECOVERED_BY_COMPACTION
-
-
-def _repeats(prompt: Event, earlier: Event) -> bool:
-    if prompt.digest is not None and earlier.digest is not None:
-        return prompt.digest == earlier.digest
-    if not (prompt.text or "").strip() or prompt.size != earlier.size:
-        return False
-    return prompt.text == earlier.text
 
 
 def _plain(text: str) -> str:

@@ -15,7 +15,11 @@ def _looked_at(path: Path, *, brief: bool) -> tuple[int, list[object], list[obje
     events = list(read(Source(path, brief=brief), chosen))
     file = File(path.name, chosen.name, chosen.agent).build(events)
     findings = detect(file)
-    figures = [(session.id, session.end, totals(session, findings)) for session in file.sessions]
+    continues = {
+        session.id: [one for one in findings if (one.detector, one.session) == ("manual-continue", session.id)]
+        for session in file.sessions
+    }
+    figures = [(session.id, session.end, totals(session, continues[session.id])) for session in file.sessions]
     return (
         sum(event.kind == "tool" for event in events),
         list(findings),
