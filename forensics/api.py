@@ -23,8 +23,8 @@ from forensics.inputs import Found, NoSuchInput, expand
 from forensics.prove import Proof, prove
 from forensics.redact import redacted_incident
 from forensics.replay import Policy, policies
-from forensics.replay_report import SessionReplay
-from forensics.replays import Asked, replay_file
+from forensics.replaying.replay_report import SessionReplay
+from forensics.replaying.replays import Asked, replay_file
 from forensics.scan import Options, scan_file
 from forensics.summary import Report, summarise, without_companions
 

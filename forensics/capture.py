@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from forensics.anonymise import Anonymiser, Removed, survivors
+from forensics.capturing.anonymise import Anonymiser, Removed, survivors
+from forensics.capturing.distil import CannotCapture, Distiller, Job
+from forensics.capturing.same import difference, renamed, same_structure
 from forensics.detect import Finding
-from forensics.distil import CannotCapture, Distiller, Job
-from forensics.measures import Given
 from forensics.parse import parsers, recognise
-from forensics.replay_report import Answer
-from forensics.replays import Asked, replay_file
-from forensics.same import difference, renamed, same_structure
+from forensics.replaying.measures import Given
+from forensics.replaying.replay_report import Answer
+from forensics.replaying.replays import Asked, replay_file
 from forensics.scan import Options, look
 from forensics.writing import REGISTRY, Writer
 

@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from forensics import lock
-from forensics.conformity import Agreement, agreements
-from forensics.expect import Group
+from forensics.checking import lock
+from forensics.checking.conformity import Agreement, agreements
+from forensics.checking.expect import Group
+from forensics.checking.judge import Agree
+from forensics.checking.judge import judge as judge_all
+from forensics.checking.marks import Key, Known, Rules, marker
+from forensics.checking.mutate import trial
+from forensics.checking.shape import Places, Shape, expanded, shape_and_places
 from forensics.inputs import LOCK, Found
-from forensics.judge import Agree
-from forensics.judge import judge as judge_all
-from forensics.marks import Key, Known, Rules, marker
-from forensics.mutate import trial
 from forensics.remark import Change, Remark
 from forensics.scan import Options, Result, SessionTotals, Skipped, look
-from forensics.shape import Places, Shape, expanded, shape_and_places
 from forensics.summary import Report, Terms, summarise
 
 _CLOSED = 4_102_444_800_000

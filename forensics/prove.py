@@ -7,12 +7,12 @@ what a fix achieves for another failure, and judges seven properties on each wal
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
-from forensics.environment import ASSUMPTIONS, CLASSES, Asked, FaultClass, World, answers
-from forensics.properties import PROPERTIES
+from forensics.proof.environment import ASSUMPTIONS, CLASSES, Asked, FaultClass, World, answers
+from forensics.proof.properties import PROPERTIES
+from forensics.proof.terms import Property
+from forensics.proof.verdict import Verdict
+from forensics.proof.walk import Graph, Machine
 from forensics.replay import Action, Policy, find, options_of, source_file, source_hash, stepper
-from forensics.terms import Property
-from forensics.verdict import Verdict
-from forensics.walk import Graph, Machine
 
 MAX_STATES = 2_000_000
 

@@ -128,11 +128,11 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 def _report(path: Path, root: Path, given: dict[str, Any]) -> "Report":
     """Check one recording as the command does in the root folder."""
     from forensics.check import checked  # noqa: PLC0415  (all of the program, and only now)
+    from forensics.checking.expect import groups, of_settings  # noqa: PLC0415
+    from forensics.checking.marks import rules_for  # noqa: PLC0415
     from forensics.config import Settings, UsageError, chosen, read_key, settings  # noqa: PLC0415
     from forensics.detect import detectors  # noqa: PLC0415
-    from forensics.expect import groups, of_settings  # noqa: PLC0415
     from forensics.inputs import Found, printable  # noqa: PLC0415
-    from forensics.marks import rules_for  # noqa: PLC0415
     from forensics.scan import Options, scan_file  # noqa: PLC0415
     from forensics.summary import Terms  # noqa: PLC0415
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics import faults
-from forensics.anonymise import Anonymiser, survivors
 from forensics.attempts import hollow
+from forensics.capturing.anonymise import Anonymiser, survivors
+from forensics.capturing.filler import Filler
 from forensics.detectors._messages import wording
-from forensics.filler import Filler
 from forensics.writing import Piece, Rules, Writer
 
 RULES: Rules = {

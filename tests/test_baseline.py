@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.baseline import (
+from forensics.checking.baseline import (
     Baseline,
     Changed,
     Entry,
@@ -21,11 +21,11 @@ from forensics.baseline import (
     pruned,
     updated,
 )
+from forensics.checking.ignores import Ignore, rules_of, suppress
+from forensics.checking.worse import NEUTRAL, judged, shifts
 from forensics.config import UsageError
 from forensics.detect import Finding, Value
-from forensics.ignores import Ignore, rules_of, suppress
 from forensics.times import instant
-from forensics.worse import NEUTRAL, judged, shifts
 
 NOW = instant("2026-11-30T12:00:00Z")
 SEEN = Seen({"compaction-loop"}, {"s"})

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from forensics.capture import CannotCapture, Capture, Subject, writers
 from forensics.cli import run
-from forensics.replays import Asked, replay_file
+from forensics.replaying.replays import Asked, replay_file
 from forensics.scan import Options, scan_file
 
 NOW = 1_900_000_000_000
@@ -207,7 +207,7 @@ def test_a_format_without_a_writer_says_which_have_one(samples: Path) -> None:
 def test_a_capture_that_lost_its_finding_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "broken.jsonl"
     path.write_text(BROKEN, encoding="utf-8")
-    monkeypatch.setattr("forensics.filler.Filler.text", lambda _, text: "Paint the lawn now"[: len(text)])
+    monkeypatch.setattr("forensics.capturing.filler.Filler.text", lambda _, text: "Paint the lawn now"[: len(text)])
     out = tmp_path / "small.jsonl"
     assert run(["capture", str(path), "--all", "-o", str(tmp_path / "all")]) == 1
     assert not out.exists()

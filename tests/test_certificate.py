@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forensics import checks
-from forensics.certificate import refuted, verify
+from forensics.proof import checks
+from forensics.proof.certificate import refuted, verify
 from forensics.prove import prove, to_json
 from forensics.replay import ACTIONS, Policy, Signal, policies
 

@@ -10,7 +10,7 @@ from jsonschema import Draft4Validator
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
-from forensics.baseline import NAME
+from forensics.checking.baseline import NAME
 from forensics.cli import run
 from forensics.remark import Change, Remark, Topic
 from forensics.reports import render

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.conform import Conformance, conform
-from forensics.decisions import Point, Sight, points, sight
-from forensics.environment import START, World, answers, follow
 from forensics.events import Event
-from forensics.measures import Given
 from forensics.parse import Source, read, recognise
+from forensics.proof.environment import START, World, answers, follow
+from forensics.proof.witness import witness_events
 from forensics.prove import prove
 from forensics.replay import Policy, Signal, find, policies, stepper
+from forensics.replaying.conform import Conformance, conform
+from forensics.replaying.decisions import Point, Sight, points, sight
+from forensics.replaying.measures import Given
 from forensics.timeline import File, Session
-from forensics.witness import witness_events
 
 Make = Callable[[], Event]
 SHOWN = Sight()

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from forensics.conform import Conformance, conform
-from forensics.decisions import Point, points, sight
 from forensics.parse import NotRecognised, Source, read, recognise
 from forensics.replay import find
+from forensics.replaying.conform import Conformance, conform
+from forensics.replaying.decisions import Point, points, sight
 from forensics.timeline import File
 
 OLD_PI = {"mid-turn": False, "hollow": True}

@@ -7,16 +7,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from forensics.conform import conform
-from forensics.counterfactual import counterfactual
-from forensics.decisions import Point, Sight, points, sight
-from forensics.episodes import Cost
 from forensics.events import Event
-from forensics.growth import Lived, recorded, relive
 from forensics.parse import Source, read, recognise
 from forensics.replay import find
-from forensics.replay_report import PolicyReplay
-from forensics.replays import Asked, replay_file
+from forensics.replaying.conform import conform
+from forensics.replaying.counterfactual import counterfactual
+from forensics.replaying.decisions import Point, Sight, points, sight
+from forensics.replaying.episodes import Cost
+from forensics.replaying.growth import Lived, recorded, relive
+from forensics.replaying.replay_report import PolicyReplay
+from forensics.replaying.replays import Asked, replay_file
 from forensics.timeline import File, Session
 
 Figures = dict[str, list[float | None]]

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from forensics.checking.diff import compare
+from forensics.checking.difference import Diff, Figure
+from forensics.checking.sides import Side, is_document, of_document
 from forensics.cli import run
 from forensics.config import UsageError
 from forensics.detect import Finding
-from forensics.diff import compare
-from forensics.difference import Diff, Figure
 from forensics.reports._diff import markdown
 from forensics.scan import Compactions, SessionTotals
-from forensics.sides import Side, is_document, of_document
 from forensics.summary import Verdict
 
 Command = Callable[..., tuple[int, str, str]]

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from forensics.check import agree
+from forensics.checking.conformity import Agreement
+from forensics.checking.expect import Expectations, Group, groups
+from forensics.checking.judge import judge
 from forensics.cli import run
 from forensics.config import UsageError
-from forensics.conformity import Agreement
-from forensics.expect import Expectations, Group, groups
 from forensics.inputs import Found
-from forensics.judge import judge
 from forensics.remark import Remark
 from forensics.scan import Compactions, Options, SessionTotals
 

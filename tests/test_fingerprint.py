@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from forensics.decisions import points, sight
-from forensics.fingerprint import candidates, fingerprint, named, ran
 from forensics.parse import Source, read, recognise
 from forensics.replay import PolicyError
+from forensics.replaying.decisions import points, sight
+from forensics.replaying.fingerprint import candidates, fingerprint, named, ran
 from forensics.timeline import File
 
 Told = Callable[..., list[str]]

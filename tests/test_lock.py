@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.check import closed, locked, structure
+from forensics.checking.lock import compare, dump, load, place
+from forensics.checking.shape import SessionShape, Shape, bound, expanded
 from forensics.cli import run
 from forensics.config import UsageError
 from forensics.inputs import LOCK, Found
-from forensics.lock import compare, dump, load, place
 from forensics.scan import Options
-from forensics.shape import SessionShape, Shape, bound, expanded
 
 CAPTURES = ("length.jsonl", "no-shrink.json", "no-summary.log", "two-sessions.jsonl", "underflow.jsonl")
 Command = Callable[..., tuple[int, str, str]]

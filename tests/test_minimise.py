@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.minimise import minimise
+from forensics.capturing.minimise import minimise
 
 
 def test_nothing_is_left_when_nothing_is_needed() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from forensics.check import closed
+from forensics.checking.lock import load, place
+from forensics.checking.mutate import MOST, Trial, trial
+from forensics.checking.mutations import MUTATIONS, Mutation, Rows
 from forensics.cli import run
 from forensics.events import Event
-from forensics.lock import load, place
-from forensics.mutate import MOST, Trial, trial
-from forensics.mutations import MUTATIONS, Mutation, Rows
 from forensics.scan import Options
 
 CAPTURES = ("length.jsonl", "no-shrink.json", "no-summary.log", "two-sessions.jsonl", "underflow.jsonl")
@@ -67,7 +67,7 @@ def test_what_a_lock_does_not_notice_fails_and_is_named(
     told = " ".join(capsys.readouterr().out.split())
     assert "mutation trial, held: 63 of 63 noticed (tried at: add-continue 4 of 4" in told
     blank = Mutation("do-nothing", True, lambda rows, at: list(rows) if at == 3 else None)
-    monkeypatch.setattr("forensics.mutate.MUTATIONS", (*MUTATIONS, blank))
+    monkeypatch.setattr("forensics.checking.mutate.MUTATIONS", (*MUTATIONS, blank))
     assert run(["check", path.name, "--mutate"]) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert "mutation do-nothing at line 4, broken: the lock fails on nothing (two-sessions.jsonl)" in told

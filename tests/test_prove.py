@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.certificate import verify
-from forensics.environment import CLASSES, START, FaultClass, World, answers, follow
-from forensics.explanation import explain
+from forensics.proof.certificate import verify
+from forensics.proof.environment import CLASSES, START, FaultClass, World, answers, follow
+from forensics.proof.explanation import explain
+from forensics.proof.terms import Property
+from forensics.proof.verdict import Verdict
+from forensics.proof.walk import Move, TooManyStatesError
 from forensics.prove import AssumptionError, Proof, prove, to_json
 from forensics.replay import Policy, PolicyError, Signal, find, policies, stepper
-from forensics.terms import Property
-from forensics.verdict import Verdict
-from forensics.walk import Move, TooManyStatesError
 
 Step = Callable[..., tuple[Any, ...]]
 

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from forensics.cli import run
-from forensics.replay_report import schema
+from forensics.replaying.replay_report import schema
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import msgspec
 
-from forensics.conform import conform
-from forensics.decisions import Sight, points
 from forensics.events import Event
 from forensics.replay import find
-from forensics.streaks import Standing, longest, standing
+from forensics.replaying.conform import conform
+from forensics.replaying.decisions import Sight, points
+from forensics.replaying.streaks import Standing, longest, standing
 from forensics.timeline import Session
 
 Row = Mapping[str, object]

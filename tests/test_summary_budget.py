@@ -5,12 +5,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from forensics.decisions import Point, Sight, points
 from forensics.events import Event
-from forensics.optout import FORMATS, opt_out
-from forensics.replay_sums import swept
-from forensics.replays import Asked, replay_file
-from forensics.summary_budget import Attempts, Row, attempts, in_force, sweep
+from forensics.replaying.decisions import Point, Sight, points
+from forensics.replaying.optout import FORMATS, opt_out
+from forensics.replaying.replay_sums import swept
+from forensics.replaying.replays import Asked, replay_file
+from forensics.replaying.summary_budget import Attempts, Row, attempts, in_force, sweep
 from forensics.timeline import Session
 
 SWEEP = (4_000, 6_000, 12_000, 16_000, 24_000)

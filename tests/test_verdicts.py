@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from forensics.environment import CLASSES, FaultClass
-from forensics.proof_text import reasons, table
+from forensics.proof.environment import CLASSES, FaultClass
+from forensics.proof.proof_text import reasons, table
+from forensics.proof.terms import Property
 from forensics.prove import Proof, prove
 from forensics.replay import policies
-from forensics.terms import Property
 
 KEPT = Path(__file__).with_name("verdicts.md")
 """The table and the reasons, as `forensics prove --format markdown` prints them. Read what changed, then replace it."""

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from forensics.detect import Finding, detect
-from forensics.environment import CLASSES, FaultClass
 from forensics.parse import recognise
+from forensics.proof.environment import CLASSES, FaultClass
+from forensics.proof.terms import Property
+from forensics.proof.verdict import Verdict
+from forensics.proof.witness import ROUNDS, to_lines, witness_events
 from forensics.prove import prove
 from forensics.replay import policies
-from forensics.terms import Property
 from forensics.timeline import File
-from forensics.verdict import Verdict
-from forensics.witness import ROUNDS, to_lines, witness_events
 
 Found = Callable[[Verdict], list[Finding]]
 

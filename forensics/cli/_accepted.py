@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from forensics.checking.marks import Rules, baseline_file, marker, rules_for, suppressions
 from forensics.cli._scanning import Gathered, Output
 from forensics.config import Settings, UsageError
 from forensics.inputs import same_file
-from forensics.marks import Rules, baseline_file, marker, rules_for, suppressions
 from forensics.scan import Options
 from forensics.summary import Mark, Report, Terms, summarise
 

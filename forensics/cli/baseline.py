@@ -13,7 +13,7 @@ from forensics.config import Settings, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from forensics.baseline import Baseline, Changed, Seen
+    from forensics.checking.baseline import Baseline, Changed, Seen
     from forensics.detect import Finding
 
     Change = Callable[[Baseline, list[Finding], Seen, int], Changed]
@@ -48,7 +48,7 @@ def create(  # noqa: PLR0917  (the options of the command)
     quiet: Quiet = False,
 ) -> None:
     """Write a new baseline of all that is found; refuses to replace one that is there."""
-    from forensics.baseline import empty, updated  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.baseline import empty, updated  # noqa: PLC0415  (not needed for --help)
 
     asked = _asked(set_, baseline=baseline, select=select, ignore=ignore, min_severity=min_severity, cap=cap, now=now)
     until = _day(expires)
@@ -76,7 +76,7 @@ def update(  # noqa: PLR0917  (the options of the command)
 
     An entry whose day is over holds again only when --expires gives another.
     """
-    from forensics.baseline import load, updated  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.baseline import load, updated  # noqa: PLC0415  (not needed for --help)
 
     asked = _asked(set_, baseline=baseline, select=select, ignore=ignore, min_severity=min_severity, cap=cap, now=now)
     until = _day(expires)
@@ -97,7 +97,7 @@ def prune(  # noqa: PLR0917  (the options of the command)
     quiet: Quiet = False,
 ) -> None:
     """Take out the entries whose findings no longer occur in the sessions that are read."""
-    from forensics.baseline import load, pruned  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.baseline import load, pruned  # noqa: PLC0415  (not needed for --help)
 
     asked = _asked(set_, baseline=baseline, select=select, ignore=ignore, cap=cap, now=now)
     old = load(_file(asked))
@@ -109,7 +109,7 @@ def _asked(set_: list[str] | None, **options: Any) -> Settings:
 
 
 def _file(asked: Settings) -> Path:
-    from forensics.marks import baseline_file  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.marks import baseline_file  # noqa: PLC0415  (not needed for --help)
 
     return baseline_file(asked)
 
@@ -125,7 +125,7 @@ def _day(value: str | None) -> str | None:
 
 def _write(paths: list[str], asked: Settings, old: "Baseline", change: "Change", *, quiet: bool) -> None:
     """Read the paths, change the baseline and write it; leave it alone when the paths were not read whole."""
-    from forensics.baseline import Seen, dump  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.baseline import Seen, dump  # noqa: PLC0415  (not needed for --help)
     from forensics.cli import _scanning  # noqa: PLC0415
     from forensics.cli._accepted import unaccepted  # noqa: PLC0415
     from forensics.saving import save  # noqa: PLC0415

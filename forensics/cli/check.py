@@ -49,11 +49,11 @@ def check(  # noqa: PLR0917  (the options of the command)
         },
         set_,
     )  # fmt: skip
-    from forensics import expect  # noqa: PLC0415  (not needed for --help)
     from forensics.check import checked  # noqa: PLC0415
+    from forensics.checking import expect  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.marks import rules_for  # noqa: PLC0415
     from forensics.cli import _scanning  # noqa: PLC0415
     from forensics.cli._accepted import own_files  # noqa: PLC0415
-    from forensics.marks import rules_for  # noqa: PLC0415
 
     outputs = _scanning.outputs_of(output or (), format_)
     expected = expect.of_settings(asked)

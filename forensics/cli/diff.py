@@ -13,10 +13,10 @@ from forensics.config import Settings, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from forensics.checking.lock import Difference
+    from forensics.checking.sides import Side
     from forensics.cli._scanning import Gathered
     from forensics.inputs import Found
-    from forensics.lock import Difference
-    from forensics.sides import Side
 
 FORMATS = ("table", "json", "markdown")
 _WHAT = "A file, a folder, a glob, or what `scan --format json` wrote."
@@ -57,7 +57,7 @@ def diff(  # noqa: PLR0917  (the options of the command)
         },
         set_,
     )  # fmt: skip
-    from forensics.diff import compare  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.diff import compare  # noqa: PLC0415  (not needed for --help)
     from forensics.reports import Style, _diff  # noqa: PLC0415
     from forensics.reports.json import encode  # noqa: PLC0415
 
@@ -82,9 +82,9 @@ def diff(  # noqa: PLR0917  (the options of the command)
 
 
 def _side(given: str, asked: Settings, *, hide: bool) -> "tuple[Side, Gathered | None]":
+    from forensics.checking.sides import is_document, of_document, of_report  # noqa: PLC0415
     from forensics.cli import _scanning  # noqa: PLC0415  (not needed for --help)
     from forensics.redact import redacted  # noqa: PLC0415
-    from forensics.sides import is_document, of_document, of_report  # noqa: PLC0415
     from forensics.summary import Terms, summarise  # noqa: PLC0415
 
     if is_document(Path(given)):
@@ -101,7 +101,7 @@ def _structures(before: "Gathered | None", after: "Gathered | None") -> "Iterato
     if before is None or after is None:
         return
     from forensics.check import structure  # noqa: PLC0415  (not needed for --help)
-    from forensics.lock import compare  # noqa: PLC0415
+    from forensics.checking.lock import compare  # noqa: PLC0415
 
     for name, one, other in _pairs(before.files, after.files):
         was, now = structure(one, before.options), structure(other, after.options)

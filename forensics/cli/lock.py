@@ -9,8 +9,8 @@ from forensics.cli._common import Quiet
 from forensics.config import UsageError
 
 if TYPE_CHECKING:
+    from forensics.checking.shape import Shape
     from forensics.inputs import Found
-    from forensics.shape import Shape
 
 
 def lock(
@@ -30,9 +30,9 @@ def lock(
     """
     asked = _options.asked_of({"cap": cap, "now": now, "quiet": quiet}, set_)
     from forensics.check import structure  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.lock import place  # noqa: PLC0415
     from forensics.cli import _scanning  # noqa: PLC0415
     from forensics.inputs import WouldOverwrite  # noqa: PLC0415
-    from forensics.lock import place  # noqa: PLC0415
     from forensics.summary import summarise  # noqa: PLC0415
 
     if "-" in captures:
@@ -57,7 +57,7 @@ def lock(
 
 
 def _write(found: "Found", shape: "Shape", *, quiet: bool) -> None:
-    from forensics.lock import compare, dump, load, place  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.lock import compare, dump, load, place  # noqa: PLC0415  (not needed for --help)
     from forensics.saving import save  # noqa: PLC0415
 
     target = place(found.path)

@@ -79,7 +79,7 @@ def _apart(witness: Path, policies: Iterable[str]) -> None:
 
 
 def _assumptions() -> None:
-    from forensics.environment import ASSUMPTIONS  # noqa: PLC0415  (not needed for --help)
+    from forensics.proof.environment import ASSUMPTIONS  # noqa: PLC0415  (not needed for --help)
 
     width = max(map(len, ASSUMPTIONS))
     _common.write("".join(f"{name.ljust(width)}  {meaning}\n" for name, meaning in ASSUMPTIONS.items()))
@@ -87,9 +87,9 @@ def _assumptions() -> None:
 
 
 def _proved(names: list[str] | None, given: Iterable[str], assume: Iterable[str], max_states: int) -> list[Any]:
+    from forensics.proof.walk import TooManyStatesError  # noqa: PLC0415
     from forensics.prove import AssumptionError, prove  # noqa: PLC0415  (not needed for --help)
     from forensics.replay import PolicyError, find, policies  # noqa: PLC0415
-    from forensics.walk import TooManyStatesError  # noqa: PLC0415
 
     try:
         chosen = [find(name) for name in names] if names else list(policies().values())
@@ -113,8 +113,8 @@ def _options(chosen: dict[str, Any], given: Iterable[str]) -> dict[str, dict[str
 
 
 def _required(words: Iterable[str]) -> Iterable[tuple[str, str | None]]:
-    from forensics.environment import CLASSES  # noqa: PLC0415  (not needed for --help)
-    from forensics.properties import PROPERTIES  # noqa: PLC0415
+    from forensics.proof.environment import CLASSES  # noqa: PLC0415  (not needed for --help)
+    from forensics.proof.properties import PROPERTIES  # noqa: PLC0415
 
     for word in (part.strip() for one in words for part in one.split(",") if part.strip()):
         name, _, kind = word.partition(":")
@@ -135,8 +135,8 @@ def _judged(proofs: Iterable[Any], asked: list[tuple[str, str | None]]) -> Itera
 
 
 def _shown(proofs: list[Any], format_: str) -> str:
-    from forensics.explanation import explain  # noqa: PLC0415  (not needed for --help)
-    from forensics.proof_text import reasons, table, to_text  # noqa: PLC0415
+    from forensics.proof.explanation import explain  # noqa: PLC0415  (not needed for --help)
+    from forensics.proof.proof_text import reasons, table, to_text  # noqa: PLC0415
     from forensics.prove import to_json  # noqa: PLC0415
 
     if format_ == "json":
@@ -147,8 +147,8 @@ def _shown(proofs: list[Any], format_: str) -> str:
 
 
 def _export(path: Path, lost: list[tuple[str, str, Any]]) -> None:
+    from forensics.proof.witness import to_lines, witness_events  # noqa: PLC0415  (not needed for --help)
     from forensics.saving import save  # noqa: PLC0415  (not needed for --help)
-    from forensics.witness import to_lines, witness_events  # noqa: PLC0415  (not needed for --help)
 
     if not lost:
         raise UsageError("--witness: no property is lost, so there is nothing to show; ask for another policy")
@@ -161,7 +161,7 @@ def _export(path: Path, lost: list[tuple[str, str, Any]]) -> None:
 
 
 def _verified(path: Path, *, quiet: bool) -> int:
-    from forensics.certificate import verify  # noqa: PLC0415  (not needed for --help)
+    from forensics.proof.certificate import verify  # noqa: PLC0415  (not needed for --help)
 
     try:
         document = json.loads(path.read_bytes())

@@ -60,8 +60,8 @@ def replay(  # noqa: PLR0917  (the options of the command)
     if format_ not in _FORMATS:
         raise UsageError(f"--format: {format_!r} does not fit; {nearest(format_, _FORMATS)}")
     from forensics.detect import detectors  # noqa: PLC0415  (not needed for --help)
-    from forensics.measures import Given  # noqa: PLC0415
-    from forensics.replays import Asked  # noqa: PLC0415
+    from forensics.replaying.measures import Given  # noqa: PLC0415
+    from forensics.replaying.replays import Asked  # noqa: PLC0415
 
     config = settings({}, Path.cwd(), detectors)
     sizes = {"cap": cap, "max-output": max_output, "reserve": reserve}
@@ -106,9 +106,9 @@ def _replayed(paths: list[str], asked: Any) -> tuple[Any, int]:
     """Give the report, and how many inputs could not be read."""
     from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415  (not needed for --help)
     from forensics.replay import PolicyError  # noqa: PLC0415
-    from forensics.replay_report import Skip  # noqa: PLC0415
-    from forensics.replay_sums import document  # noqa: PLC0415
-    from forensics.replays import replay_file  # noqa: PLC0415
+    from forensics.replaying.replay_report import Skip  # noqa: PLC0415
+    from forensics.replaying.replay_sums import document  # noqa: PLC0415
+    from forensics.replaying.replays import replay_file  # noqa: PLC0415
 
     with _common.spool(paths) as folder:
         try:
@@ -125,11 +125,11 @@ def _replayed(paths: list[str], asked: Any) -> tuple[Any, int]:
 
 def _shown(report: Any, format_: str) -> str:
     if format_ == "json":
-        from forensics.replay_report import to_json  # noqa: PLC0415  (only for this format)
+        from forensics.replaying.replay_report import to_json  # noqa: PLC0415  (only for this format)
         from forensics.reports.json import encode  # noqa: PLC0415
 
         return encode(to_json(report), indent=2) + "\n"
-    from forensics.replay_text import to_text  # noqa: PLC0415  (only for this format)
+    from forensics.replaying.replay_text import to_text  # noqa: PLC0415  (only for this format)
 
     return to_text(report)
 

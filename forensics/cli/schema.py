@@ -29,7 +29,7 @@ def schema(
 
         _common.write(encode(of_report(), indent=2) + "\n")
     elif name == _REPLAY:
-        from forensics.replay_report import schema as of_replay  # noqa: PLC0415  (only where it is asked for)
+        from forensics.replaying.replay_report import schema as of_replay  # noqa: PLC0415  (only where it is asked for)
 
         _common.write(encode(of_replay(), indent=2) + "\n")
     else:

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from forensics.detect import Finding
 from forensics.incident.model import Other, Replay
 from forensics.inputs import Found
-from forensics.measures import Given
-from forensics.replay_report import PolicyReplay, SessionReplay
-from forensics.replays import Asked, replay_file
+from forensics.replaying.measures import Given
+from forensics.replaying.replay_report import PolicyReplay, SessionReplay
+from forensics.replaying.replays import Asked, replay_file
 from forensics.reports._words import count, duration
 
 MOST = 6

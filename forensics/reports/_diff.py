@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from forensics.diff import TOLD
-from forensics.difference import Diff, Figure, Group, Part
+from forensics.checking.diff import TOLD
+from forensics.checking.difference import Diff, Figure, Group, Part
 from forensics.rates import Interval
 from forensics.reports import Style
 from forensics.reports._words import count, duration

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forensics.anonymise import Anonymiser, survivors
 from forensics.capture import writers
+from forensics.capturing.anonymise import Anonymiser, survivors
 from forensics.events import Event, fields
 from forensics.parse import Source, read, recognise
 from forensics.writing import Piece, Wanted

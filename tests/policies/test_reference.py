@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import forensics.policies.reference as module
-from forensics.environment import CLASSES
+from forensics.proof.environment import CLASSES
 from forensics.prove import prove
 from forensics.replay import load
 

@@ -1,0 +1,1 @@
+"""How `forensics capture` makes a small anonymous file that still shows a finding."""

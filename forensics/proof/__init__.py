@@ -1,0 +1,1 @@
+"""The walk behind `forensics.prove`: the environment, the seven properties, certificates and witnesses."""

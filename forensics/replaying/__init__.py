@@ -1,0 +1,1 @@
+"""A policy held against a record: decisions, conformance, counterfactuals, summary budgets."""
