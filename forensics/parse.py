@@ -13,7 +13,19 @@ from typing import Any, NamedTuple
 
 from forensics.events import Event
 from forensics.head import HEAD_BYTES, Head, looks_like
-from forensics.source import TORN, Block, Malformed, Observable, Source, Unreadable, lenient, open_sqlite, too_long
+from forensics.sane import guarded
+from forensics.source import (
+    TORN,
+    Block,
+    Malformed,
+    Observable,
+    Source,
+    Unreadable,
+    lenient,
+    open_sqlite,
+    rescue,
+    too_long,
+)
 from forensics.writing import Piece, Rules, Wanted, json_lines, words, write_json_lines, writer
 
 __all__ = [
@@ -37,6 +49,7 @@ __all__ = [
     "parsers",
     "read",
     "recognise",
+    "rescue",
     "too_long",
     "words",
     "write_json_lines",
@@ -55,6 +68,7 @@ class Parser(NamedTuple):
     agent: str
     failures: Observable
     log: bool
+    held: bool
     hides: frozenset[str]
     recognises: Callable[[Head], bool]
     read: "Callable[[Source], Iterator[Event]]"
@@ -69,6 +83,7 @@ def parser(
     *,
     failures: Observable,
     log: bool = False,
+    held: bool = False,
     hides: Iterable[str] = (),
     json_lines: dict[str, object] | None = None,
     sqlite: dict[str, set[str]] | None = None,
@@ -77,8 +92,10 @@ def parser(
     """Register a parser for `agent`.
 
     `failures`: can the format show a failed compaction at all? `log`: the file is a process's log, so that figures
-    are told for the file rather than per session. `hides` names the totals of a session that the format never shows
-    (`prompts`, `replies`, `errors`, `length_stops`, `aborted`, `manual_continues`): they are null instead of 0.
+    are told for the file rather than per session. `held`: the parser itself holds every figure and time to what one
+    can be (`forensics.sane`), so that its rows need no second look. `hides` names the totals of a session that the
+    format never shows (`prompts`, `replies`, `errors`, `length_stops`, `aborted`, `manual_continues`): they are null
+    instead of 0.
 
     It recognises a file when every condition given holds: `json_lines` maps keys that most of the first JSON objects
     have to a value or a type; `sqlite` maps tables to columns they must have; `when` is a function of the `Head`
@@ -95,7 +112,7 @@ def parser(
     def register(function: Callable[[Source], Iterator[Event]]) -> Callable[[Source], Iterator[Event]]:
         name = function.__name__.replace("_", "-")
         REGISTRY[name] = Parser(
-            name, agent, failures, log, frozenset(hides), recognises, function, function.__doc__ or ""
+            name, agent, failures, log, held, frozenset(hides), recognises, function, function.__doc__ or ""
         )
         return function
 
@@ -145,6 +162,6 @@ def read(source: Source, chosen: Parser | None = None) -> Iterator[Event]:
     """
     chosen = chosen or recognise(source.path)
     try:
-        yield from chosen.read(source)
+        yield from chosen.read(source) if chosen.held else guarded(chosen.read(source), source)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error

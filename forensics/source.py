@@ -4,22 +4,27 @@ import shutil
 import sqlite3
 import sys
 import tempfile
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, cast, get_origin
+from types import UnionType
+from typing import Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
+from msgspec import UNSET
 
-from forensics.tolerant import Salvage, salvage
+from forensics.tolerant import salvage
 from forensics.wal import unused
 
 CHUNK_BYTES = 8 << 20
 BUFFER_BYTES = 512 << 10
 BATCH_BYTES = 128 << 10
+NAMED = 5
+"""Fields of one line that are named, where it has more that do not fit."""
 LONGEST = 16 << 20
 """Of a line that is longer only the beginning is given on, where files are read in blocks."""
 _BOM = b"\xef\xbb\xbf"
@@ -100,6 +105,12 @@ class Source:
         """Files beside this one that the parser read as part of it."""
         self.failures: Observable | None = None
         """Set by a parser when this very file shows more or less of failed compactions than its format does."""
+        self._starts: list[tuple[int, int]] = []
+        """Line and byte offset at which each batch of lines begins."""
+        self._listed: dict[int, int] = {}
+        """Where in `malformed` a line stands."""
+        self._again = (0, 0)
+        """The line that was read again last, and its byte offset."""
 
     @cached_property
     def size(self) -> int:
@@ -151,6 +162,7 @@ class Source:
             lines = data.split(b"\n")
             first = self.lines + 1
             self.lines += len(lines)
+            self._starts.append((first, offset))
             if lost:
                 self.reject(self.lines, offset, too_long(lost))
             yield first, offset, lines
@@ -171,6 +183,7 @@ class Source:
                 if first == 1 and lines[0].endswith(b"\r\n"):
                     self.notes.append("lines end with CRLF")
                 self.lines += len(lines)
+                self._starts.append((first, offset))
                 yield first, offset, lines
                 offset += sum(map(len, lines))
 
@@ -212,18 +225,42 @@ class Source:
                 return [decoder.decode(line)]
         except (msgspec.DecodeError, RecursionError):
             pass
-        rescued = salvage(line)
-        kind = cast("type[T]", decoder.type)
-        records = [record for value in rescued.values if (record := lenient(value, kind)) is not None]
-        if rescued.reason is None and not records:
-            rescued = Salvage(rescued.values, "not a JSON object")
-        if rescued.reason is not None:
-            self.reject(number, offset, rescued.reason, salvaged=bool(records))
+        records, reason = rescue(line, cast("type[T]", decoder.type))
+        self.reject(number, offset, reason, salvaged=bool(records))
         return records
 
     def reject(self, line: int, offset: int, reason: str, *, salvaged: bool = False) -> None:
         """List a line that was not clean."""
+        self._listed[line] = len(self.malformed)
         self.malformed.append(Malformed(line, offset, reason, salvaged))
+
+    def doubt(self, line: int | None, reason: str, *, record: str | None = None) -> None:
+        """List a line of which something could not be used, when more is known of it than its number.
+
+        A line stands in the list once. Where there are no lines the record is named.
+        """
+        if not line:
+            self.reject(0, 0, f"{record}: {reason}" if record else reason, salvaged=True)
+        elif line in self._listed:
+            at = self._listed[line]
+            known = self.malformed[at]
+            self.malformed[at] = known._replace(reason=f"{known.reason}; {reason}")
+        else:
+            self.reject(line, self.line_at(line)[0], reason, salvaged=True)
+
+    def line_at(self, line: int) -> tuple[int, bytes]:
+        """Read one line again, of those read so far: its byte offset and its bytes, without the line end."""
+        at = bisect_right(self._starts, (line, sys.maxsize)) - 1
+        number, offset = self._starts[at] if at >= 0 else (1, 0)
+        if number <= self._again[0] <= line:
+            number, offset = self._again
+        with self.path.open("rb") as stream:
+            stream.seek(offset)
+            while number < line and (skipped := stream.readline()):
+                offset += len(skipped)
+                number += 1
+            self._again = number, offset
+            return offset, stream.readline().removesuffix(b"\n").removesuffix(b"\r")
 
     @contextmanager
     def sqlite(self) -> Iterator[sqlite3.Connection]:
@@ -283,12 +320,29 @@ def open_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
             yield database
 
 
-def lenient(value: Any, kind: type[T]) -> T | None:
+def rescue(line: bytes, kind: type[T]) -> tuple[list[T], str]:
+    """Read a line that the decoder refused: its records as far as they fit `kind`, and what was wrong with it."""
+    rescued = salvage(line)
+    lost: list[str] = []
+    records = [record for value in rescued.values if (record := lenient(value, kind, lost)) is not None]
+    reasons = [] if rescued.reason is None else [rescued.reason]
+    reasons += lost[:NAMED]
+    if len(lost) > NAMED:
+        reasons.append(f"{len(lost) - NAMED} more fields")
+    if not reasons:
+        reasons.append("not read at the first try" if records else "not a JSON object")
+    return records, "; ".join(reasons)
+
+
+def lenient(value: Any, kind: type[T], lost: list[str] | None = None, within: str = "") -> T | None:
     """Convert a JSON object field by field: a field of an unexpected shape is left out, the record is kept.
 
-    In a list of records each is converted for itself.
+    In a list of records each is converted for itself. `lost` takes a sentence for each field that did not fit.
     """
+    lost = [] if lost is None else lost
     if not isinstance(value, dict):
+        if within:
+            lost.append(f"field {within} is not an object")
         return None
     known: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
@@ -298,26 +352,51 @@ def lenient(value: Any, kind: type[T]) -> T | None:
         if field.type is msgspec.Raw:
             known[field.name] = msgspec.Raw(msgspec.json.encode(inner))
             continue
-        try:
-            known[field.name] = msgspec.convert(inner, field.type, strict=False)
-        except (msgspec.ValidationError, ValueError):
-            if (part := _rescued(inner, field.type)) is not None:
-                known[field.name] = part
+        found = _fitted(inner, field.type, lost, f"{within}.{field.encode_name}" if within else field.encode_name)
+        if found is not UNSET:
+            known[field.name] = found
     try:
         return kind(**known)
     except TypeError:  # a field without a default is missing
+        lost.append(f"field {within or 'of the record'} lacks what it must have")
         return None
 
 
-def _rescued(value: Any, annotation: Any) -> Any:
-    options = (annotation, *getattr(annotation, "__args__", ()))
+def _fitted(value: Any, annotation: Any, lost: list[str], name: str) -> Any:
+    """Convert one field's value; `UNSET` when nothing of it can be used."""
+    try:
+        return msgspec.convert(value, annotation)
+    except (ValueError, OverflowError) as error:
+        why = _odd(error)
     if isinstance(value, list):
-        struct = next((_struct_of(option) for option in options if get_origin(option) is list), None)
-        return None if struct is None else [part for item in value if (part := lenient(item, struct)) is not None]
-    struct = _struct_of(annotation)
-    return None if struct is None else lenient(value, struct)
+        items = next((get_args(one)[0] for one in _options(annotation) if get_origin(one) is list), None)
+        struct = None if items is None else _struct_of(items)
+        if struct is not None:
+            parts = (lenient(item, struct, lost, f"{name}[{at}]") for at, item in enumerate(value))
+            return [part for part in parts if part is not None]
+    if isinstance(value, dict) and (struct := _struct_of(annotation)) is not None:
+        part = lenient(value, struct, lost, name)
+        return UNSET if part is None else part
+    try:
+        found = msgspec.convert(value, annotation, strict=False)
+    except (ValueError, OverflowError):
+        found = UNSET
+    lost.append(f"field {name} {why}" + ("" if found is UNSET else " (converted)"))
+    return found
+
+
+def _odd(error: Exception) -> str:
+    """Say how a value does not fit, without the value: it may be anybody's words."""
+    said = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "")
+    if said.startswith("Expected "):
+        return "is not " + said.removeprefix("Expected ").replace(", got ", " but ")
+    return "is none of the words it may be" if said.startswith("Invalid enum value") else f"does not fit: {said}"
+
+
+def _options(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
 
 
 def _struct_of(annotation: Any) -> type[msgspec.Struct] | None:
-    options = (annotation, *getattr(annotation, "__args__", ()))
+    options = _options(annotation)
     return next((kind for kind in options if isinstance(kind, type) and issubclass(kind, msgspec.Struct)), None)

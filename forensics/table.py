@@ -18,7 +18,6 @@ from forensics.times import iso
 
 BATCH = 100_000
 _TIMES = ("ts", "sent")
-_LARGEST = (1 << 63) - 1
 _OF_SESSION = ("agent", "version", "parent")
 Row = dict[str, Any]
 """The non-null columns of a row; times are UTC milliseconds."""
@@ -159,8 +158,6 @@ class ParquetFile:
             for name, column in SCHEMA.items()
         }
         self._parts: dict[str, list[Any]] = {}
-        self.lost = 0
-        """Whole numbers too large for the table (they are null in it)."""
 
     def add(self, source: Source, chosen: Parser, clean: Callable[[Row], Row] | None = None) -> int:
         """Read a file into the table; give how many sessions it holds.
@@ -172,7 +169,7 @@ class ParquetFile:
         columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
         for row in rows(source, chosen, counts, clean):
             for name, values in columns.items():
-                values.append(self._fitting(row.get(name)))
+                values.append(_mended(row.get(name)))
             if len(columns["kind"]) >= BATCH:
                 frames.append(self._frame(columns))
                 columns = {name: [] for name in SCHEMA}
@@ -190,9 +187,3 @@ class ParquetFile:
 
     def _frame(self, columns: dict[str, list[Any]]) -> Any:
         return self._polars.DataFrame(columns, schema=self._types)
-
-    def _fitting(self, value: Any) -> Any:
-        if isinstance(value, int) and not -_LARGEST <= value <= _LARGEST:
-            self.lost += 1
-            return None
-        return _mended(value)

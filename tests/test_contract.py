@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "replaying/*": {
         "attempts", "events", "failures", "parse", "proof/*", "replay", "replaying/*", "safe", "timeline",
     },
-    "parsers/*": {"events", "faults", "parse", "tolerant"},
+    "parsers/*": {"events", "faults", "parse", "sane", "tolerant"},
     "detectors/*": {"events", "faults", "timeline", "usage", "attempts", "failures", "detect", "rates"},
     "policies/*": {"replay"},
 }  # fmt: skip

@@ -96,7 +96,8 @@ def test_a_field_of_an_unexpected_shape_does_not_cost_the_record(write: Write) -
     source = write(b'{"a":"many","inner":{"size":"7"},"raw":[1]}\n')
     ((_, row),) = source.decoded(DECODER)
     assert (row.a, row.inner, bytes(row.raw)) == (None, Inner(7), b"[1]")
-    assert source.malformed == []
+    reason = "field a is not int but str; field inner.size is not int but str (converted)"
+    assert source.malformed == [Malformed(1, 0, reason, salvaged=True)]
 
 
 def test_a_json_value_that_is_no_object_is_listed(write: Write) -> None:
@@ -131,6 +132,70 @@ def test_how_the_file_falls_into_blocks_changes_nothing(
 
 def test_lenient_refuses_what_is_no_object() -> None:
     assert lenient(["a"], Row) is None
+
+
+def test_a_value_that_does_not_fit_is_never_left_out_in_silence_and_is_not_quoted(write: Write) -> None:
+    source = write(b'{"a":1}\n{"inner":{"size":"a secret"}}\n{"a":1e400}\n{"a":[],"inner":[]}\n')
+    assert [(line, row.a, row.inner) for line, row in source.decoded(DECODER)] == [
+        (1, 1, None),
+        (2, None, Inner(None)),
+        (3, None, None),
+        (4, None, None),
+    ]
+    assert source.malformed == [
+        Malformed(2, 8, "field inner.size is not int but str", salvaged=True),
+        Malformed(3, 38, "field a is not int but float", salvaged=True),
+        Malformed(4, 50, "field a is not int but array; field inner is not object but array", salvaged=True),
+    ]
+
+
+class Many(msgspec.Struct):
+    rows: list[Inner] = []
+
+
+def test_of_many_values_that_do_not_fit_the_first_are_named_and_the_rest_counted(write: Write) -> None:
+    source = write(b'{"rows":[' + b",".join([b'{"size":"x"}'] * 7) + b"]}\n")
+    ((_, row),) = source.decoded(msgspec.json.Decoder(Many))
+    assert row.rows == [Inner(None)] * 7
+    assert source.malformed[0].reason.endswith("field rows[4].size is not int but str; 2 more fields")
+
+
+def test_an_object_where_a_list_of_records_belongs_does_not_cost_the_record(write: Write) -> None:
+    source = write(b'{"rows":{}}\n{"rows":{"size":1}}\n{"rows":[{"size":2}]}\n')
+    assert [row.rows for _, row in source.decoded(msgspec.json.Decoder(Many))] == [[], [], [Inner(2)]]
+    assert [(bad.line, bad.reason) for bad in source.malformed] == [
+        (1, "field rows is not array but object"),
+        (2, "field rows is not array but object"),
+    ]
+
+
+def test_a_line_that_is_doubted_after_it_was_read_is_listed_once_with_its_offset(write: Write) -> None:
+    source = write(b'{"a":1}\n{"a":"x"}\n{"a":3}\n')
+    for line, _ in source.decoded(DECODER):
+        source.doubt(line, f"doubt {line}")
+    assert sorted(source.malformed) == [
+        Malformed(1, 0, "doubt 1", salvaged=True),
+        Malformed(2, 8, "field a is not int but str; doubt 2", salvaged=True),
+        Malformed(3, 18, "doubt 3", salvaged=True),
+    ]
+    source.doubt(None, "it is odd", record="r7")
+    assert source.malformed[-1] == Malformed(0, 0, "r7: it is odd", salvaged=True)
+
+
+@given(st.lists(st.binary(max_size=9).filter(lambda line: b"\n" not in line), max_size=30), st.data())
+@settings(max_examples=60)
+def test_any_line_can_be_read_again_in_any_order(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("again") / "file"
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    source = Source(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forensics.source, "BATCH_BYTES", 20)
+        list(source.decoded(DECODER))
+    for number in data.draw(st.lists(st.integers(1, max(1, len(lines))), max_size=8 if lines else 0)):
+        before = sum(len(line) + 1 for line in lines[: number - 1])
+        assert source.line_at(number) == (before, lines[number - 1].removesuffix(b"\r"))
 
 
 class Outer(msgspec.Struct):

@@ -106,8 +106,6 @@ def _write(files: Sequence[Found], kind: str, target: Path | None, cleaner: "Row
             raise UsageError(
                 f"--output: {target}: cannot be written: {error.strerror}; choose another place"
             ) from error
-    if isinstance(table, ParquetFile) and table.lost:
-        _common.complain(f"{table.lost} numbers beyond 64 bits are null in the table", "warning")
     return results
 
 

@@ -126,11 +126,12 @@ def test_a_prompt_sent_again_right_after_its_own_compaction_is_the_agents_doing(
 ) -> None:
     path = tmp_path / "resent.jsonl"
     path.write_text(
-        '{"kind":"prompt","session":"s","origin":"human","text":"Sort the table by date.","digest":"d","ts":0}\n'
-        '{"kind":"reply","session":"s","stop":"error","fault":"overflow","ts":1000}\n'
-        '{"kind":"compacted","session":"s","trigger":"overflow","outcome":"summary","ts":9000}\n'
         '{"kind":"prompt","session":"s","origin":"human","text":"Sort the table by date.","digest":"d",'
-        f'"ts":{9000 + 1000 * seconds}}}\n'
+        '"ts":1780000000000}\n'
+        '{"kind":"reply","session":"s","stop":"error","fault":"overflow","ts":1780000001000}\n'
+        '{"kind":"compacted","session":"s","trigger":"overflow","outcome":"summary","ts":1780000009000}\n'
+        '{"kind":"prompt","session":"s","origin":"human","text":"Sort the table by date.","digest":"d",'
+        f'"ts":{1_780_000_009_000 + 1000 * seconds}}}\n'
         '{"kind":"reply","session":"s","stop":"done"}\n'
     )
     assert len(detect(file_of(path), ["manual-continue"])) == found

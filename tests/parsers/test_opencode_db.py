@@ -25,6 +25,8 @@ create table session (id text primary key, parent_id text, fork_session_id text,
 create table session_message (id text primary key, session_id text, type text, seq integer, time_created integer,
   data text);
 """
+T = 1_780_000_000_000
+"""Times in these tests are milliseconds after it."""
 ZERO = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 
 
@@ -36,22 +38,22 @@ def _json(value: object) -> str:
 def _database(path: Path, tables: str) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(path)) as database:
         database.executescript(tables)
-        database.execute("insert into session (id, version, time_created) values ('ses_1', '1.18.4', 1000)")
+        database.execute("insert into session (id, version, time_created) values ('ses_1', '1.18.4', 1780000001000)")
         yield database
         database.commit()
 
 
 def _add(database: sqlite3.Connection, key: str, ts: int, info: dict[str, Any], *parts: dict[str, Any]) -> None:
-    data = _json({"time": {"created": ts}, **info})
-    database.execute("insert into message values (?, 'ses_1', ?, ?)", (key, ts, data))
+    data = _json({"time": {"created": T + ts}, **info})
+    database.execute("insert into message values (?, 'ses_1', ?, ?)", (key, T + ts, data))
     for number, part in enumerate(parts):
-        row = (f"prt_{key}_{number}", key, ts, _json(part))
+        row = (f"prt_{key}_{number}", key, T + ts, _json(part))
         database.execute("insert into part values (?, ?, ?, ?)", row)
 
 
 def _v2(database: sqlite3.Connection, key: str, kind: str, ts: int, **data: Any) -> None:
     seq = database.execute("select count(*) from session_message").fetchone()[0]
-    row = (key, "ses_1", kind, seq, ts, _json({"time": {"created": ts}, **data}))
+    row = (key, "ses_1", kind, seq, T + ts, _json({"time": {"created": T + ts}, **data}))
     database.execute("insert into session_message values (?, ?, ?, ?, ?, ?)", row)
 
 
@@ -65,7 +67,7 @@ def _done(ts: int, **more: Any) -> dict[str, Any]:
         "role": "assistant",
         "finish": "stop",
         "tokens": tokens,
-        "time": {"created": ts, "completed": ts + 5},
+        "time": {"created": T + ts, "completed": T + ts + 5},
         **more,
     }
 
@@ -147,7 +149,7 @@ def test_a_database_with_a_write_ahead_log_is_read_whole(tmp_path: Path, events_
         database.execute("pragma journal_mode = wal")
         database.execute("pragma wal_autocheckpoint = 0")
         database.executescript(V1)
-        database.execute("insert into session values ('ses_1', null, '1.18.4', 1000)")
+        database.execute("insert into session values ('ses_1', null, '1.18.4', 1780000001000)")
         _add(database, "msg_1", 1001, {"role": "user"}, _user("hello"))
         database.commit()
         assert path.with_name("opencode.db-wal").stat().st_size > 0
@@ -160,9 +162,11 @@ def test_a_row_of_broken_json_costs_that_row(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     with _database(path, V1) as database:
         _add(database, "msg_1", 1001, {"role": "user"}, _user("one"))
-        database.execute("insert into message values ('msg_2', 'ses_1', 1002, '{\"role\":\"assist')")
+        database.execute("insert into message values ('msg_2', 'ses_1', 1780000001002, '{\"role\":\"assist')")
         _add(database, "msg_3", 1003, {"role": "user"}, _user("two"))
-        database.execute("insert into part values ('prt_9', 'msg_3', 1004, ?)", (b'{"type":"text","text":"\xff"}',))
+        database.execute(
+            "insert into part values ('prt_9', 'msg_3', 1780000001004, ?)", (b'{"type":"text","text":"\xff"}',)
+        )
     source = Source(path)
     prompts = [event.text for event in read(source) if event.kind == "prompt"]
     assert prompts == ["one", "two\n\ufffd"]
@@ -209,7 +213,7 @@ def test_totals_that_were_never_recorded_are_not_compared(tmp_path: Path, sample
 
 def test_a_rejected_request_without_a_marker_is_an_interruption(tmp_path: Path, events_of: EventsOf) -> None:
     path = tmp_path / "opencode.db"
-    zero = {"role": "assistant", "tokens": ZERO, "time": {"created": 1002, "completed": 1003}}
+    zero = {"role": "assistant", "tokens": ZERO, "time": {"created": T + 1002, "completed": T + 1003}}
     with _database(path, V1) as database:
         _add(database, "msg_1", 1001, {"role": "user"}, _user("one"))
         _add(database, "msg_2", 1002, zero)
@@ -224,7 +228,7 @@ def test_a_rejected_request_without_a_marker_is_an_interruption(tmp_path: Path, 
 
 def test_a_prompt_queued_before_the_overflow_marker_does_not_hide_it(tmp_path: Path, events_of: EventsOf) -> None:
     path = tmp_path / "opencode.db"
-    zero = {"role": "assistant", "tokens": ZERO, "time": {"created": 1002, "completed": 1900}}
+    zero = {"role": "assistant", "tokens": ZERO, "time": {"created": T + 1002, "completed": T + 1900}}
     with _database(path, V1) as database:
         _add(database, "msg_1", 1001, {"role": "user"}, _user("one"))
         _add(database, "msg_2", 1002, zero)
@@ -254,7 +258,7 @@ def test_a_reply_without_an_end_died_only_if_another_followed(
 
 def test_a_command_that_a_person_ran_is_no_reply(tmp_path: Path, events_of: EventsOf) -> None:
     path = tmp_path / "opencode.db"
-    shell = {"role": "assistant", "tokens": ZERO, "time": {"created": 1002, "completed": 1003}}
+    shell = {"role": "assistant", "tokens": ZERO, "time": {"created": T + 1002, "completed": T + 1003}}
     call = {"status": "completed", "input": {"command": "ls"}, "output": "beds.md"}
     with _database(path, V1) as database:
         said = {**_user("The following tool was executed by the user"), "synthetic": True}
@@ -278,7 +282,7 @@ def test_a_command_that_a_person_ran_is_no_reply(tmp_path: Path, events_of: Even
         ({"error": {"name": "MessageAbortedError", "data": {"message": "Aborted"}}}, [], ("aborted", "cancelled")),
         ({"error": {"name": "APIError", "data": {"message": "no", "statusCode": 401}}}, [], ("failed", "auth")),
         ({}, [], ("aborted", None)),
-        ({"time": {"created": 1002}}, [], ("unknown", None)),
+        ({"time": {"created": T + 1002}}, [], ("unknown", None)),
     ],
 )
 def test_a_summary_is_judged_by_what_came_of_it(
@@ -289,7 +293,13 @@ def test_a_summary_is_judged_by_what_came_of_it(
     expected: tuple[str, str | None],
 ) -> None:
     path = tmp_path / "opencode.db"
-    row = {"role": "assistant", "summary": True, "tokens": ZERO, "time": {"created": 1002, "completed": 1003}, **more}
+    row = {
+        "role": "assistant",
+        "summary": True,
+        "tokens": ZERO,
+        "time": {"created": T + 1002, "completed": T + 1003},
+        **more,
+    }
     with _database(path, V1) as database:
         _add(database, "msg_1", 1002, row, *map(_user, parts))
     (_, end) = events_of(path)
@@ -393,7 +403,7 @@ def test_a_cost_of_zero_is_no_price(tmp_path: Path, file_of: FileOf) -> None:
 def test_a_replay_whose_picture_became_a_placeholder_is_a_replay(tmp_path: Path, events_of: EventsOf) -> None:
     path = tmp_path / "opencode.db"
     picture = {"type": "file", "mime": "image/png", "filename": "bed.png", "url": "data:image/png;base64,AAAA"}
-    zero = {"role": "assistant", "tokens": ZERO, "time": {"created": 1002, "completed": 1003}}
+    zero = {"role": "assistant", "tokens": ZERO, "time": {"created": T + 1002, "completed": T + 1003}}
     with _database(path, V1) as database:
         _add(database, "msg_1", 1001, {"role": "user"}, _user("look"), picture)
         _add(database, "msg_2", 1002, zero)
