@@ -246,13 +246,18 @@ class Head:
                 at = blank.end()
 
 
+def is_quotation(before: list[bytes]) -> bool:
+    """Tell whether the lines before something are of a page, a conversation or a program that shows it."""
+    return bool(before) and (
+        any(map(_QUOTES.match, before)) or _OPENS.search(before[-1].rstrip()[-_SENTENCE:]) is not None
+    )
+
+
 def _told(mine: int, before: list[bytes], after: int) -> bool:
     """Tell a file with some lines of another program in it from a text that shows some lines of such a file."""
     if not before:
         return mine >= after
-    if any(map(_QUOTES.match, before)) or _OPENS.search(before[-1][-_SENTENCE:]):
-        return False
-    return mine > 2 * after + min(len(before), 2) and mine * 8 > len(before)
+    return not is_quotation(before) and mine > 2 * after + min(len(before), 2) and mine * 8 > len(before)
 
 
 def _look(line: bytes) -> Look:

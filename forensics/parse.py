@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forensics.events import Event
-from forensics.head import HEAD_BYTES, Head, looks_like
+from forensics.head import HEAD_BYTES, Head, is_quotation, looks_like
 from forensics.sane import guarded
 from forensics.source import (
     TORN,
@@ -42,6 +42,7 @@ __all__ = [
     "Source",
     "Unreadable",
     "Wanted",
+    "is_quotation",
     "json_lines",
     "lenient",
     "open_sqlite",

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Head, Source, parser, writer
+from forensics.parse import Head, Source, is_quotation, parser, writer
 from forensics.parse import Piece as Kept
 from forensics.parsers._opencode import Conversation, session_event
 from forensics.parsers._opencode_capture import MARKS, PREFIXES, RULES, parts, write_document
@@ -36,7 +36,7 @@ _MESSAGE = msgspec.json.Decoder(_Export)
 def _recognised(head: Head) -> bool:
     # A terminal's words may stand before the document, but not a page of them.
     start = START.search(head.near, 0, 20000)
-    if start is None:
+    if start is None or is_quotation([line for line in head.near[: start.start()].split(b"\n") if line.strip()]):
         return False
     at = head.data.index(b"{", start.start() + 1)
     end = end_of(head.data, at)

@@ -42,6 +42,17 @@ def test_another_document_is_not_recognised(tmp_path: Path, text: str) -> None:
         recognise(path)
 
 
+@pytest.mark.parametrize("before", ["# An export\n\n```json\n", "It printed:\n", '{"data": ', 'DOCUMENT = """'])
+def test_a_text_that_shows_a_document_is_not_one(samples: Path, tmp_path: Path, before: str) -> None:
+    path = tmp_path / "notes.md"
+    document = (samples / "parsers" / "opencode_export.json").read_text(encoding="utf-8").partition("\n")[2]
+    path.write_text(document, encoding="utf-8")
+    assert recognise(path).name == "opencode-export"
+    path.write_text(before + document, encoding="utf-8")
+    with pytest.raises(NotRecognised):
+        recognise(path)
+
+
 def test_each_line_is_where_the_message_begins(samples: Path, events_of: EventsOf) -> None:
     path = samples / "parsers" / "opencode_export.json"
     lines = path.read_text(encoding="utf-8").split("\n")
