@@ -17,6 +17,12 @@ _LONG = 80
 _SHORT_WORDS = 8
 _SHORT_UNSPACED = 12
 _ASIDE = re.compile(r"^\s*(?:\[[^\]\n]{0,80}\]\s*)+")
+_MARKS = re.compile(
+    r"[.,;:!?\u2026]+(?=\s|$)|\n+|\s[-\u2013\u2014]+\s|[\u3001\u3002\uff0c\uff0e\uff1a\uff1b\uff01\uff1f\u060c\u061b\u061f\u0964]+"
+)
+"""Marks that end a clause; a full stop within a file's name ends none."""
+_PREFIXED = r"(?<=\s)(?:\u0648(?!\u0627\u0635\u0644)|\u05d5)(?=\w{3})"
+"""The "and" of Arabic and Hebrew, which is written with the next word; one Arabic word of continuing begins with it."""
 _NOT_WORDS = re.compile(r"[\W_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 
@@ -69,7 +75,7 @@ def wording(text: str) -> Message | None:
         return Message("medium", "a nudge without an instruction") if nudges else None
     if _is_one_word(plain) and not _spaced("REFUSAL").fullmatch(plain):
         return Message("low", "a single word")
-    if _begins_with_resume(plain) and _is_short(plain) and not _contrast().search(plain):
+    if _is_short(plain) and not _contrast().search(plain) and _only_goes_on(_ASIDE.sub("", text)):
         return Message("low", "begins with a word of continuing")
     return None
 
@@ -126,8 +132,29 @@ def _is_short(plain: str) -> bool:
     return len(plain.split()) <= _SHORT_WORDS
 
 
-def _begins_with_resume(plain: str) -> bool:
-    return any(pattern.match(plain) for pattern in (_spaced("RESUME"), _unspaced("RESUME_UNSPACED")))
+def _only_goes_on(text: str) -> bool:
+    """Whether every clause begins with a word of continuing, or adds nothing: one with its own verb is new work."""
+    clauses = [clause for part in _MARKS.split(text[: 4 * _LONG]) for clause in _clauses(_plain(part))]
+    return bool(clauses) and _begins_with_resume(clauses[0]) and all(map(_brings_nothing, clauses))
+
+
+def _clauses(plain: str) -> list[str]:
+    return [clause for part in _then().split(plain) if (clause := part.strip())]
+
+
+def _brings_nothing(clause: str) -> bool:
+    return not _stripped(clause)[0] or _begins_with_resume(clause)
+
+
+def _begins_with_resume(clause: str) -> bool:
+    """Whether a word of continuing comes first, and is tied to what follows it."""
+    found = _spaced("RESUME").match(clause)
+    if found is None:
+        return _unspaced("RESUME_UNSPACED").match(clause) is not None
+    rest = clause[found.end() :].strip()
+    if not rest or _spaced("LOOSE").fullmatch(found[0]) is None:
+        return True
+    return found[0] != "go" and _spaced("JOINS").match(rest) is not None
 
 
 def _phrases(name: str) -> str:
@@ -143,6 +170,17 @@ def _spaced(name: str) -> re.Pattern[str]:
 @cache
 def _unspaced(name: str) -> re.Pattern[str]:
     return re.compile(_phrases(name))
+
+
+@cache
+def _then() -> re.Pattern[str]:
+    """Match the words between two clauses."""
+    after = [
+        rf"(?<=(?<!\w){re.escape(phrase)} ){word}(?!\w)"
+        for phrases, word in _words.THEN_AFTER.items()
+        for phrase in phrases.split("|")
+    ]
+    return re.compile("|".join((_spaced("THEN").pattern, _phrases("THEN_UNSPACED"), _PREFIXED, *after)))
 
 
 @cache

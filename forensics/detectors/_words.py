@@ -93,7 +93,7 @@ until|till|done|end|finished|complete|completed|process|response|answer|output|m
 thanks
 thank|thx|man|bro|dude|buddy|mate|ok|okay|yes|and|then|so|if|next|steps|have|can|could|would|will|should|already
 interrupted|interruption
-cut|execution|executing|rest|remaining|request|right|well|hey|hi|hello|lets|conversation|session|one|more|time|for
+cut|almost|nearly|connection|internet|network|disconnected|reconnected|lost|dropped|sorry|execution|executing|rest|remaining|request|right|well|hey|hi|hello|lets|conversation|session|one|more|time|for
 up|what|as|planned
 bitte|einfach|jetzt|mal|ja|du|aufgehort|hast|wo|da|mit|der|die|das|aufgabe|dem|den|arbeit|danke|ab|dort|nun|doch|und
 sil te plait|sil vous plait|stp|svp|le|la|les|travail|tache|ou|tu|t es|arrete|merci|de|du|ce|que|oui|avec|et
@@ -120,6 +120,41 @@ FILLER_UNSPACED: Final = """
 ください|下さい|お願いします|お願い|して|から|の|を|は|に|で|さっき|先ほど|作業|タスク|途中|どうぞ|ね|よ|そのまま|処理|前回|止まった|ところ|が|た
 해|줘|주세요|하세요|부탁|부탁해|부탁합니다|작업|멈춘|곳|에서|부터|아까|그|을|를|지금|합시다|해요|요|좀|하던|거|대로
 ครับ|ค่ะ|คะ|นะ|หน่อย|กรุณา|โปรด|งาน|จาก|ที่|เลย|ให้|จบ
+""".strip()
+
+LOOSE: Final = """
+go|go ahead|go on|again|finish up|do it|lets go|move on|move along|press on|onward|keep it up|encore|fort|nochmal
+noch einmal|erneut|weiter so|vas y|allez y|otra vez|dale|adelante|vamos|de novo|novamente|bora|vai|avanti|vai avanti
+ancora|di nuovo|opnieuw|nog een keer|vidare|igen|videre|igjen|uudestaan|ponownie|jeszcze raz|znovu|ujra|din nou
+поехали|ещё раз|еще раз|снова|заново|давай|ще раз|знову|пак|отново|ponovo|поново|παμε|ξανα|tekrar|yeniden|yalla|يلا
+مرة أخرى|دوباره|שוב|קדימה|फिर से|दोबारा|चलो|lai|lagi|tena
+""".strip()
+"""Words of continuing that take no object: an object after one needs a word of `JOINS`, else a new clause begins."""
+
+JOINS: Final = """
+with|from|at|on|to where|until|till|mit|ab|von|bei|avec|depuis|con|desde|com|desde|da|dal|met|vanaf|med|fra|fran|od|z|s
+с|со|от|з|із|από|με|ile|من|مع|از|با|עם|מ|से|từ|với|dengan|dari|kutoka
+""".strip()  # noqa: RUF001  (Cyrillic words)
+"""Words that tie what follows to a word of continuing."""
+
+THEN: Final = """
+and|then|also|plus|afterwards|by|und|dann|danach|auch|ausserdem|anschliessend|et|puis|ensuite|aussi|y|luego|despues
+tambien|e|depois|entao|tambem|poi|anche|dopo|daarna|ook|och|sedan|og|deretter|derefter|sitten|i|potem|nastepnie|oraz
+takze|pak|potom|es|aztan|majd|apoi|и|затем|потом|также|а потом|і|та|потім|також|після|после|след това|zatim|онда|και
+μετα|επειτα|ve|sonra|ayrica|و|ثم|وبعد|بعدها|سپس|بعد|ואז|אחר כך|और|फिर|và|rồi|sau đó|dan|lalu|kemudian|kisha|halafu
+""".strip()  # noqa: RUF001  (Cyrillic words)
+"""Words that begin another clause. Words that mean something else in other languages stand in `THEN_AFTER`."""
+
+THEN_AFTER: Final = {
+    "pokracuj|pokracujte|znovu|znova": "a",
+    "ga door|ga verder|ga maar door|doorgaan|verder|hervat|probeer opnieuw|opnieuw": "en",
+    "jatka|jatkakaa": "ja",
+    "continuati": "si",
+}
+"""Words of continuing, and the word for "and" of their language."""
+
+THEN_UNSPACED: Final = """
+然后|然後|并且|並且|并|並|接下来|接下來|之后|之後|另外|同时|そして|それから|その後|그리고|하고|한 다음|แล้ว|และ|จากนั้น
 """.strip()
 
 CONTRAST: Final = """

@@ -19,10 +19,11 @@ def manual_continue(session: Session) -> Iterator[Claim]:
     filtered, or a compaction in mid-work was followed by no reply; nothing automatic took over; the next thing is a
     prompt of a person. Rows between (a retry that ended, a queue mark, a model change, a heartbeat) do not hide it.
     Then the message must bring no new work: a word of continuing in any of some forty languages or the last message
-    again (confidence high), a nudge such as "hello?" (medium), a single other word or a few words that begin with
-    one of continuing (low). Where a compaction worked after an overflow, after a refused output budget or in
-    mid-work, and the agent fell idle all the same, whatever the person writes counts (medium; low from 80 characters
-    on), unless it came within 5 s of the compaction: agents compact before they record a prompt, or send it again.
+    again (confidence high), a nudge such as "hello?" (medium), a single other word or a few words that begin with one
+    of continuing (low; none that go on to say what else to do: "continue and add tests"). Where a compaction worked
+    after an overflow, after a refused output budget or in mid-work, and the agent fell idle all the same, whatever
+    the person writes counts (medium; low from 80 characters on), unless it came within 5 s of the compaction: agents
+    compact before they record a prompt, or send it again.
     A compaction that the person ordered lowers the confidence by one.
     Each message is one finding; the agent may have broken off again after it (`resumed`).
 

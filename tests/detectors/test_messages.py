@@ -28,6 +28,49 @@ NEW_WORK = [
     "继续，但是不要改测试",  # noqa: RUF001  (as Chinese is punctuated)
     "把测试改成新的格式",
     "Schreib stattdessen die Anleitung",
+    "go back to main.py and add logging",
+    "Resume parsing: write a CV parser",
+    "go fix the login page",
+    "go to the settings page",
+    "go ahead and add logging",
+    "continue, then write the release notes",
+    "continue and rename the module",
+    "Continue by adding tests for the parser",
+    "again, write the parser in Rust",
+    "again run the linter on src",
+    "retry, and use the new key",
+    "proceed. Also delete the old files.",
+    "finish; commit the result to main",
+    "weiter, und schreib danach die Tests",
+    "mach weiter und füge Logging hinzu",
+    "Nochmal: schreib den Parser neu",
+    "continue et ajoute des tests",
+    "reprends puis supprime le cache",
+    "vas-y, écris les tests",
+    "continúa y añade pruebas",
+    "sigue, luego borra la caché",
+    "continue e adicione testes",
+    "avanti, scrivi i test",
+    "ga verder en voeg logging toe",
+    "fortsätt och lägg till tester",
+    "kontynuuj i dodaj testy",
+    "pokračuj a přidej testy",
+    "jatka ja lisää testit",
+    "продолжай и добавь логи",
+    "давай напишем тесты",
+    "продовжуй, потім додай тести",
+    "devam et ve testleri yaz",
+    "συνέχισε και πρόσθεσε τεστ",
+    "استمر وأضف السجلات",
+    "ادامه بده و لاگ اضافه کن",
+    "המשך והוסף לוגים",
+    "जारी रखो और लॉग जोड़ो",
+    "tiếp tục và thêm log",
+    "lanjutkan dan tambahkan log",
+    "继续，然后写测试",  # noqa: RUF001  (as Chinese is punctuated)
+    "继续并添加日志",
+    "続けて、テストを書いて",
+    "계속하고 로그 추가",
 ]
 CONTINUE = [
     "continue",
@@ -73,6 +116,17 @@ CONTINUE = [
     "ga verder",
     "fortsätt",
     "συνέχισε",
+    "please continue where you left off",
+    "ok go on",
+    "continue please, thanks",
+    "Continue: from where you left off",
+    "yes, continue",
+    "continue and finish",
+    "keep going, almost there",
+    "continue, sorry, lost connection",
+    "go go go",
+    "devam et, lütfen",
+    "من فضلك واصل",
 ]
 NUDGES = [
     "ok",
@@ -87,7 +141,26 @@ NUDGES = [
     "说话呀",
     "👍",
 ]
-UNSURE = ["什么", "hmmmm", "continue the rename in module b", "go ahead with phase 1", "Continue with the next chapter"]
+UNSURE = [
+    "什么",
+    "hmmmm",
+    "continue the rename in module b",
+    "go ahead with phase 1",
+    "Continue with the next chapter",
+    "Continue with step 2, please.",
+    "continue fixing main.py",
+    "retry the build",
+    "retry and continue with step 3",
+    "go on with the migration",
+    "again from step 3",
+    "weiter mit der Migration",
+    "continue avec le chapitre 2",
+    "continúa con el módulo b",
+    "продолжай с главы 2",  # noqa: RUF001  (a Cyrillic word of one letter)
+    "kontynuuj z krokiem 2",
+    "继续下一章",
+    "続けて書いて",
+]
 
 
 @pytest.mark.parametrize("text", NEW_WORK)
@@ -124,3 +197,10 @@ def test_no_text_breaks_it(text: str) -> None:
 
 def test_a_huge_message_is_not_searched_through() -> None:
     assert wording("continue " * 1_000_000) is None
+
+
+@pytest.mark.parametrize("words", ["continue", "weiter", "continúa", "продолжай", "devam et"])
+@given(st.text(st.characters(categories=["L", "Nd", "Po", "Zs"]), max_size=30))
+def test_a_clause_of_its_own_after_a_word_of_continuing_is_never_low(words: str, more: str) -> None:
+    found = wording(f"{words}: write {more}")
+    assert found is None or found.confidence != "low"
