@@ -32,7 +32,8 @@ _QUOTES = re.compile(
     re.IGNORECASE,
 )
 """A line of a page, a conversation or a program that shows a file's lines further down."""
-_OPENS = re.compile(rb"(?:[:=(\[{,`\"'>]|<<-?['\"]?\w+['\"]?)\s*$")
+_OPENS = re.compile(rb"(?:[a-zA-Z*)]:|^\{.*:|=|[=(:,][ (\[{\"']+|`|<\w+>|<<-?['\"]?\w+['\"]?)\s*$")
+"""The end of a line of words or code that leads to something."""
 
 
 class Look(NamedTuple):
@@ -262,7 +263,7 @@ def _told(mine: int, before: list[bytes], after: int) -> bool:
 
 def _look(line: bytes) -> Look:
     if line.startswith(b"[") or b"{" not in line:
-        return Look([], words=not _is_damaged(line))
+        return Look([], words=line[:1] not in b" \t" and not _is_damaged(line))
     objects = [value for value in _values(line) if isinstance(value, dict)]
     torn = line.startswith(b"{") or line.endswith(b"}")
     return Look(objects, words=not objects and not torn and not _is_damaged(line))

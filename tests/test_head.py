@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from forensics.parse import Head, NotRecognised, Source, read, recognise
 
@@ -31,6 +33,16 @@ PROMPT = (
 )
 STAGE = '2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] full_compaction_started {"sessionId":"s"}'
 RUN = "timestamp=2026-08-15T09:00:00.000Z level=INFO run=1a2b3c4d message=loop session.id=ses_1 step="
+NOISE = [
+    b"garbage\n",
+    b"hello world: this\n",
+    b'"str"\n',
+    b"null\n",
+    b"[1,2]\n",
+    b"\0\0\n",
+    b"\xff\n",
+    b"    at x (y.js:1)\n",
+]
 Write = Callable[[bytes], Path]
 
 
@@ -170,3 +182,24 @@ def test_only_the_first_lines_are_decoded_where_these_are_clean(write: Write) ->
     head = Head(write((HEADER + "\n" + (PROMPT + "\n") * 2000).encode()))
     assert (head.first["type"], len(head.some(2)), len(head.objects)) == ("session", 2, 24)
     assert sum(1 for _ in head.lines()) == 400
+
+
+@pytest.mark.parametrize("name", sorted(LINED.keys() - {"plain.jsonl"}))  # it has seven lines: most would be damaged
+@given(damage=st.data())
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_two_damaged_lines_among_the_first_leave_a_format_known(
+    samples: Path, tmp_path: Path, name: str, damage: st.DataObject
+) -> None:
+    lines = (samples / "parsers" / name).read_bytes().splitlines(keepends=True)
+    for _ in range(2):
+        at = damage.draw(st.integers(0, 6))
+        start = damage.draw(st.integers(0, len(lines[at]) - 1))
+        torn = st.sampled_from([lines[at][start:], lines[at][:start] + b"\n"])
+        lines[at : at + 1] = damage.draw(st.sampled_from([[noise, lines[at]] for noise in NOISE]) | torn.map(_alone))
+    path = tmp_path / name
+    path.write_bytes(b"".join(lines))
+    assert recognise(path).name == LINED[name]
+
+
+def _alone(line: bytes) -> list[bytes]:
+    return [line]
