@@ -45,8 +45,6 @@ class Input(msgspec.Struct, kw_only=True):
     notes: list[str]
     companions: list[str]
     failures_observable: Observable
-    seconds: float | None = None
-    """How long the file took, where it was measured. Not part of the JSON: reports must not differ by it."""
 
 
 SkipKind = Literal["unrecognised", "unreadable", "broken", "same", "excluded"]

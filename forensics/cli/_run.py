@@ -79,7 +79,6 @@ def _die_quietly() -> None:
 
 def scan_one(path: Path, name: str, options: Options) -> Scanned:
     """Scan a file; an error of this program becomes the file's result instead of ending the run."""
-    began = time.perf_counter()
     try:
         result = scan_file(path, name, options)
     except Exception as error:  # noqa: BLE001  (whatever a plug-in raises, the other files are still read)
@@ -87,8 +86,6 @@ def scan_one(path: Path, name: str, options: Options) -> Scanned:
         return Scanned(
             Result(skipped=Skipped(path=name, bytes=0, kind="broken", reason=reason)), traceback.format_exc()
         )
-    if result.input:
-        result.input.seconds = time.perf_counter() - began
     return Scanned(result, None)
 
 

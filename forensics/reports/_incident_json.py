@@ -20,7 +20,6 @@ def document(incident: Incident) -> dict[str, Any]:
     """Give the report as plain JSON values; times are ISO 8601, except on the axes of figures."""
     content: dict[str, Any] = msgspec.to_builtins(incident)
     for one in content["coverage"]["inputs"]:
-        del one["seconds"]
         one["malformed"] = [dict(zip(_MALFORMED, bad, strict=True)) for bad in one["malformed"]]
     for part in (content["summary"], *content["sessions"]):
         _timed(part)
@@ -38,7 +37,6 @@ def schema() -> dict[str, Any]:
     for name in ("Finding", "SessionTotals", "Row", "Summary"):
         for column in _TIMES & found[name]["properties"].keys():
             found[name]["properties"][column] = {"type": ["string", "null"], "format": "date-time"}
-    del found["Input"]["properties"]["seconds"]
     lines = {"line": {"type": "integer"}, "offset": {"type": "integer"}}
     lines |= {"reason": {"type": "string"}, "salvaged": {"type": "boolean"}}
     found["Input"]["properties"]["malformed"] = {

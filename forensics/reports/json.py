@@ -62,6 +62,5 @@ def _timed(one: Finding | SessionTotals) -> dict[str, Any]:
 
 def _input(one: Input) -> dict[str, Any]:
     content: dict[str, Any] = msgspec.to_builtins(one)
-    del content["seconds"]
     content["malformed"] = [bad._asdict() for bad in one.malformed]
     return content

@@ -17,6 +17,8 @@ from forensics.times import iso
 def render(report: Report, _style: Style) -> str:
     """Write the suites. A finding is a failure, an unreadable input an error, an unrecognised one is skipped.
 
+    A suite's time is that of its sessions, from the first row to the last, so that two runs write the same bytes.
+
     What a check says beyond the findings has a suite of its own: what fails is a failure, what cannot be judged an
     error, what holds a pass.
     """
@@ -40,8 +42,12 @@ def render(report: Report, _style: Style) -> str:
 def _suite(
     root: Element, one: Input, detectors: Iterable[str], sessions: list[SessionTotals], findings: list[Finding]
 ) -> None:
-    suite = SubElement(root, "testsuite", name=xml(one.path), time=f"{one.seconds or 0:.3f}")
-    started = iso(min((s.start for s in sessions if s.start is not None), default=None))
+    suite = SubElement(root, "testsuite", name=xml(one.path))
+    start = min((s.start for s in sessions if s.start is not None), default=None)
+    end = max((s.end for s in sessions if s.end is not None), default=None)
+    if start is not None and end is not None:
+        suite.set("time", f"{(end - start) / 1000:.3f}")
+    started = iso(start)
     if started:
         suite.set("timestamp", started.removesuffix("Z"))
     found: defaultdict[tuple[str, str | None], list[Finding]] = defaultdict(list)
@@ -73,7 +79,7 @@ def _cases(suite: Element, detector: str, session: str | None, path: str, findin
 def _unread(root: Element, skipped: Skipped) -> None:
     if skipped.kind in {"same", "excluded"}:
         return
-    suite = SubElement(root, "testsuite", name=xml(skipped.path), time="0.000")
+    suite = SubElement(root, "testsuite", name=xml(skipped.path))
     case = SubElement(suite, "testcase", classname="forensics.input", name="read", file=xml(skipped.path))
     tag = "skipped" if skipped.kind == "unrecognised" else "error"
     SubElement(case, tag, message=xml(skipped.reason), type=skipped.kind)
@@ -84,7 +90,7 @@ def _remarks(root: Element, remarks: list[Remark]) -> None:
     shown = [one for one in remarks if one.fails or one.change == "held"]
     if not shown:
         return
-    suite = SubElement(root, "testsuite", name="forensics check", time="0.000")
+    suite = SubElement(root, "testsuite", name="forensics check")
     for one in shown:
         name = " ".join(part for part in (one.name, one.file, one.session) if part)
         case = SubElement(suite, "testcase", classname=f"forensics.{one.topic}", name=xml(name))
@@ -101,4 +107,6 @@ def _count(element: Element, suites: list[Element]) -> None:
     for attribute, tag in kinds.items():
         element.set(attribute, str(sum(1 for suite in suites for _ in suite.iter(tag))))
     if element.tag == "testsuites":
-        element.set("time", f"{sum(float(suite.get('time', '0')) for suite in suites):.3f}")
+        times = [float(time) for suite in suites if (time := suite.get("time")) is not None]
+        if times:
+            element.set("time", f"{sum(times):.3f}")

@@ -33,6 +33,7 @@ def test_a_finding_is_a_failure_and_unread_input_an_error(report: Report) -> Non
     assert (document.tests, document.failures, document.errors, document.skipped) == (4, 1, 1, 1)
     suite = next(iter(document))
     assert suite.timestamp == "2026-07-09T10:00:00.000"
+    assert [one.get("time") for one in fromstring(render("junit", report))] == ["3600.000", None, None]
     case = next(iter(suite))
     (failure,) = case.result
     assert isinstance(failure, Failure)
