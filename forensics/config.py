@@ -14,6 +14,8 @@ from forensics.summary import FailOn
 from forensics.times import instant
 
 PREFIX = "FORENSICS_"
+ALIKE = 0.6
+"""How alike (a ratio of `difflib`) a known name must be to be taken for the one that was meant."""
 
 
 class UsageError(Exception):
@@ -23,8 +25,10 @@ class UsageError(Exception):
 def nearest(name: str, known: Iterable[str]) -> str:
     """Name what the user may have meant."""
     options = sorted(known)
-    close = difflib.get_close_matches(name, options, n=1, cutoff=0.0)
-    return f"did you mean {close[0]}?" if close else "there are none"
+    close = difflib.get_close_matches(name, options, n=1, cutoff=ALIKE)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"there are {', '.join(options)}" if options else "there are none"
 
 
 Settings = dict[str, Any]

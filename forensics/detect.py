@@ -5,9 +5,7 @@ the user's page, its keyword-only arguments its options. A claim cannot be built
 """
 
 import hashlib
-import importlib
 import inspect
-import pkgutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -15,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from forensics import plugins
 from forensics.events import Event
 from forensics.timeline import File, Session
 
@@ -120,8 +119,7 @@ def detectors() -> dict[str, Detector]:
     """Every detector by name, found by importing the folder."""
     import forensics.detectors as folder  # noqa: PLC0415  (the folder imports this module)
 
-    for module in pkgutil.iter_modules(folder.__path__):
-        importlib.import_module(f"{folder.__name__}.{module.name}")
+    plugins.load(folder)
     return dict(sorted(REGISTRY.items()))
 
 

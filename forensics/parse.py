@@ -4,13 +4,12 @@ A parser is one decorated plain function in `forensics/parsers/`: it takes a `So
 order. Everything that a parser could not read is kept in the source's coverage; nothing is dropped in silence.
 """
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from forensics import plugins
 from forensics.events import Event
 from forensics.head import HEAD_BYTES, Head, is_quotation, looks_like
 from forensics.sane import guarded
@@ -132,8 +131,7 @@ def parsers() -> dict[str, Parser]:
     """Every parser by name, found by importing the folder."""
     import forensics.parsers as folder  # noqa: PLC0415  (the folder imports this module)
 
-    for module in pkgutil.iter_modules(folder.__path__):
-        importlib.import_module(f"{folder.__name__}.{module.name}")
+    plugins.load(folder)
     return dict(sorted(REGISTRY.items()))
 
 

@@ -8,16 +8,16 @@ The function's name is its id, its docstring the user's page, its keyword-only a
 
 import difflib
 import hashlib
-import importlib
 import importlib.util
 import inspect
-import pkgutil
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple, get_args
+
+from forensics import plugins
 
 SignalKind = Literal["reply", "compacted", "prompt", "elapsed", "tick", "skipped", "restart"]
 """What a policy can be told.
@@ -189,8 +189,7 @@ def policies() -> dict[str, Policy]:
     """Every policy by name, found by importing the folder."""
     import forensics.policies as folder  # noqa: PLC0415  (the folder imports this module)
 
-    for module in pkgutil.iter_modules(folder.__path__):
-        importlib.import_module(f"{folder.__name__}.{module.name}")
+    plugins.load(folder)
     return dict(sorted((name, one) for name, one in REGISTRY.items() if one.module.startswith(folder.__name__)))
 
 

@@ -239,6 +239,13 @@ def test_what_is_no_time_is_told(text: str) -> None:
         instant(text)
 
 
-@pytest.mark.parametrize(("word", "options", "expected"), [("tabel", ["json", "table"], "table"), ("x", [], None)])
-def test_the_nearest_name_is_named(word: str, options: list[str], expected: Any) -> None:
-    assert nearest(word, options) == (f"did you mean {expected}?" if expected else "there are none")
+@pytest.mark.parametrize(
+    ("word", "options", "told"),
+    [
+        ("tabel", ["json", "table"], "did you mean table?"),
+        ("x", [], "there are none"),
+        ("pdf", ["table", "json"], "there are json, table"),
+    ],
+)
+def test_a_name_is_suggested_only_where_it_is_near(word: str, options: list[str], told: str) -> None:
+    assert nearest(word, options) == told

@@ -240,7 +240,7 @@ def test_a_file_that_does_not_show_what_decides_is_no_pass() -> None:
         ({"proved": ["bounded"]}, "proved: of which policy? name it with conforms-to"),
         ({"conforms-to": "atomic-1609"}, "conforms-to: no policy 'atomic-1609'; did you mean 'atomic-1690'?"),
         ({"conforms-to": "reference", "proved": ["bound"]}, "unknown property 'bound'; did you mean bounded?"),
-        ({"captures/*": {"max": 1}}, "place.captures/*: unknown key 'max'; did you mean "),
+        ({"captures/*": {"max": 1}}, "place.captures/*: unknown key 'max'; there are conforms-to, max-"),
     ],
 )
 def test_an_expectation_that_makes_no_sense_is_refused(given: Any, message: str) -> None:

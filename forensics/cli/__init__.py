@@ -12,6 +12,7 @@ import forensics
 from forensics.cli import _common
 from forensics.cli._help import Command, Group, page
 from forensics.config import UsageError
+from forensics.plugins import PluginError
 
 INTERRUPTED = 130
 COMMANDS: dict[str, str] = {
@@ -98,7 +99,7 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     try:
         code: Any = command.main(list(arguments), prog_name="forensics", standalone_mode=False)
-    except UsageError as error:
+    except (PluginError, UsageError) as error:
         _common.complain(str(error))
         return 2
     except (KeyboardInterrupt, typer.Abort):

@@ -6,6 +6,7 @@ import pkgutil
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from forensics import plugins
 from forensics.detect import detectors
 from forensics.parse import parsers
 
@@ -49,9 +50,7 @@ def _policies() -> list[Page]:
     for module in pkgutil.iter_modules(folder.__path__):
         if module.name.startswith("_"):
             continue
-        function: Callable[..., Any] | None = getattr(
-            importlib.import_module(f"{folder.__name__}.{module.name}"), module.name, None
-        )
+        function: Callable[..., Any] | None = getattr(plugins.load_one(folder, module.name), module.name, None)
         if function is not None:
             name = module.name.replace("_", "-")
             found.append(Page("policy", name, inspect.getdoc(function) or "", {}, _options(function)))

@@ -1,12 +1,13 @@
 """The reports: one file each, found by looking into this folder. Each has `render(report, style) -> str`."""
 
-import importlib
 import pkgutil
+import sys
 from functools import cache
 from typing import Any
 
 import msgspec
 
+from forensics import plugins
 from forensics.summary import Report
 
 SHARED = frozenset({"github", "html", "junit", "markdown", "sarif"})
@@ -45,4 +46,4 @@ def content(name: str, report: Report, style: Style | None = None) -> bytes:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"{__name__}.{_MODULES.get(name, name)}")
+    return plugins.load_one(sys.modules[__name__], _MODULES.get(name, name))
