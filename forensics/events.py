@@ -51,6 +51,22 @@ CapSource = Literal["recorded", "error text", "option"]
 GOOD_STOPS: frozenset[str] = frozenset({"done", "tool"})
 
 
+class Run(msgspec.Struct, gc=False):
+    """Good replies in a row, measured and added up but not told one by one: what a brief reading needs of them.
+
+    The lists are in order, of one length; -1 is unknown. The sums are of the same replies.
+    """
+
+    lines: list[int]
+    times: list[int]
+    contexts: list[int]
+    totals: list[int]
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    cost: float | None = None
+
+
 class Event(msgspec.Struct, kw_only=True, gc=False):
     """One row. Tokens are counts, times are UTC milliseconds since 1970, cost is US dollars.
 
@@ -119,6 +135,8 @@ class Event(msgspec.Struct, kw_only=True, gc=False):
     """Hash of the content: equal for repeated messages and repeated tool calls."""
     text: str | None = None
     """The first characters of what was said, or the summary's own text where a detector must judge it."""
+    run: Run | None = None
+    """Only in a brief reading: the good replies right before this one that it stands for as well."""
     nth: int = 0
     """Good replies in the session before this row. Filled by `timeline`, not by parsers."""
     seq: int = 0
@@ -188,5 +206,5 @@ def fields(event: Event) -> dict[str, Any]:
     return {
         name: value
         for name in event.__struct_fields__
-        if name not in {"nth", "seq"} and (value := getattr(event, name)) is not None
+        if name not in {"nth", "seq", "run"} and (value := getattr(event, name)) is not None
     }

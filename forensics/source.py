@@ -91,8 +91,13 @@ class Source:
     def __init__(self, path: Path, name: str | None = None, *, brief: bool = False) -> None:
         self.path = path
         self.name = name or path.as_posix()
+        self.restart(brief=brief)
+
+    def restart(self, *, brief: bool) -> None:
+        """Forget what was read, to read the file from its beginning."""
         self.brief = brief
-        """Only the sessions' story is wanted: a parser may leave out tool rows that another row follows."""
+        """Only the sessions' story is wanted: a parser may leave out tool rows that another row follows, and good
+        replies between others (`Event.run`)."""
         self.lines: int | None = None
         self.records = 0
         self.duplicates = 0

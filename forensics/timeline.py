@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from forensics.attempts import Attempt, Round, attempts, rounds
-from forensics.events import GOOD_STOPS, CapSource, Event, Kind
+from forensics.events import GOOD_STOPS, CapSource, Event, Kind, Run
 from forensics.usage import Outlier, Samples
 
 _BULK = 512
@@ -56,6 +56,8 @@ class Session:
 
     def add(self, event: Event) -> None:
         """Take the next row of the session."""
+        if event.run is not None:
+            self._take(event.run)
         self.rows = event.seq = self.rows + 1
         event.nth = self.good
         ts = event.ts
@@ -167,6 +169,24 @@ class Session:
             self.cost = (self.cost or 0.0) + sum(costs)
         self.samples.extend([event for event in replies if event.context is not None or event.total is not None])
         replies.clear()
+
+    def _take(self, run: Run) -> None:
+        """Take good replies that came as columns; the row that brings them is the last of their run."""
+        self._measure()
+        count = len(run.lines)
+        self.rows += count
+        self.replies += count
+        self.good += count
+        self.input_tokens = (self.input_tokens or 0) + run.input
+        self.cached_tokens = (self.cached_tokens or 0) + run.cached
+        self.output_tokens = (self.output_tokens or 0) + run.output
+        if run.cost is not None:
+            self.cost = (self.cost or 0.0) + run.cost
+        self.samples.extend_by(run)
+        known = [ts for ts in run.times if ts >= 0]
+        if known:
+            self.start = min(known if self.start is None else [*known, self.start])
+            self.end = max(known if self.end is None else [*known, self.end])
 
     def _spend(self, event: Event) -> None:
         if event.input is not None:

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from forensics.events import Event
+from forensics.events import Event, Run
 
 _UNKNOWN = -1
 _TOO_GREAT = 1 << 62
@@ -98,6 +98,13 @@ class Samples:
                 column.extend([_UNKNOWN if one is None or not -1 < one < _TOO_GREAT else one for one in figures])
         if None in read[0]:
             self._records.extend(event.record for event in events if event.line is None)
+
+    def extend_by(self, run: Run) -> None:
+        """Keep the sizes of replies that came as columns."""
+        unknown = [_UNKNOWN] * len(run.lines)
+        figures = (run.lines, run.times, run.contexts, run.totals, unknown, unknown, unknown)
+        for column, values in zip(self._columns, figures, strict=True):
+            column.extend(values)
 
     def cut(self) -> None:
         """Mark that the context was cut here (a compaction): a fall of the figures after it is no wonder."""

@@ -76,7 +76,7 @@ class Block(msgspec.Struct, gc=False):
 _BLOCKS = msgspec.json.Decoder(list[Block] | str | None)
 _NO_USAGE = Usage()
 _TOOL_CALL = b'"type":"toolCall"'
-_CALL_END = b"}}]"
+CALL_END = b"}}]"
 """How content ends whose last block holds an object: the arguments of a tool call, and nothing else, are one."""
 _NO_MODEL_REPLY = frozenset({"delivery-mirror", "gateway-injected"})
 _REFUSAL = re.compile(
@@ -190,7 +190,7 @@ def reply(message: Message, session: str, line: int | None, record: str | None, 
             event.reasoning = usage.reasoning
         if event.stop == "tool":
             content = bytes(message.content)
-            if content.endswith(_CALL_END) or _TOOL_CALL in content:
+            if content.endswith(CALL_END) or _TOOL_CALL in content:
                 return event
     if event.stop == "error":
         _failed(event, message.error_message)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from forensics.events import Event
+from forensics.events import GOOD_STOPS, Event
 from forensics.faults import classify
 from forensics.parse import Source
 from forensics.parsers._pi import (
@@ -26,6 +26,7 @@ from forensics.parsers._pi import (
     tool,
 )
 from forensics.parsers._pi_prompt import prompt_of
+from forensics.parsers._pi_runs import Runs
 from forensics.parsers._pi_summary import details_of, dropped, spent, summarised, verbatim
 from forensics.parsers._pi_tree import Branch, Tree
 
@@ -112,7 +113,8 @@ class Reader:
         """Yield an event per entry that is one. `held`: the caller keeps them all before it passes any on."""
         last = 0
         left_out: tuple[int, str | None, int | None, Message] | None = None
-        brief = self.source.brief
+        runs = Runs() if self.source.brief else None
+        cut = False
         for line, entry in self._entries():
             try:
                 gap: timedelta = entry.timestamp - _EPOCH  # type: ignore[operator, assignment]
@@ -128,41 +130,53 @@ class Reader:
                         f"line {line}: the clock went back by {(last - ts) / 1000:g} s; file order is kept"
                     )
                 last = ts
-            if left_out is not None:
-                if record is not None and entry.parent_id != left_out[1]:  # it ends a branch
-                    yield self._result(*left_out)
-                left_out = None
             message = entry.message
-            event: Event | None
-            if message is None or entry.type != "message":
-                event = self._entry(entry, line, ts)
-                if event is self.header:  # older entries may have been copied into a newer session
-                    last = 0
-            elif message.role == "toolResult":
-                if record is not None and self.header.agent is None:
-                    self._look_at_details(message.details)
-                if brief and (held or not self._restate):
+            if runs is not None and message is not None and not cut and (held or not self._restate):
+                if message.role == "toolResult":
+                    if record is not None and self.header.agent is None:
+                        self._look_at_details(message.details)
                     left_out = line, record, ts, message
                     continue
-                event = self._result(line, record, ts, message)
-            elif message.role == "assistant":
-                event = reply(message, self.session, line, record, ts)
-                if event.context is None or message.provider == "openclaw" or self._broken is not None:
-                    event = self._odd(message, event)
-                if event.kind == "reply":
-                    self._last_reply = ts
-            else:
-                event = self._message(
-                    message, Event(kind="note", session=self.session, line=line, record=record, ts=ts)
-                )
+                if message.role == "assistant" and self._broken is None and runs.take(line, record, ts, message):
+                    self._last_reply, left_out = ts, None
+                    continue
+            if runs is not None:
+                left_out = None
+                if (ended := runs.end(self.session)) is not None:
+                    yield ended
+            event = self._told(line, entry, record, ts)
+            if event is self.header:  # older entries may have been copied into a newer session
+                last = 0
             if event is not None:
                 yield event
+                cut = event.kind == "reply" and event.stop == "length"
+                if runs is not None:
+                    runs.open = event.kind == "reply" and event.stop in GOOD_STOPS
                 if self._restate and not held:
                     self._restate = False
                     yield Event(kind="session", session=self.session, line=line, agent=self.header.agent)
+        if runs is not None and (ended := runs.end(self.session)) is not None:
+            yield ended
         if left_out is not None:
             yield self._result(*left_out)
         yield from self._end(held=held)
+
+    def _told(self, line: int, entry: Entry, record: str | None, ts: int | None) -> Event | None:
+        message = entry.message
+        if message is None or entry.type != "message":
+            return self._entry(entry, line, ts)
+        if message.role == "toolResult":
+            if record is not None and self.header.agent is None:
+                self._look_at_details(message.details)
+            return self._result(line, record, ts, message)
+        if message.role != "assistant":
+            return self._message(message, Event(kind="note", session=self.session, line=line, record=record, ts=ts))
+        event = reply(message, self.session, line, record, ts)
+        if event.context is None or message.provider == "openclaw" or self._broken is not None:
+            event = self._odd(message, event)
+        if event.kind == "reply":
+            self._last_reply = ts
+        return event
 
     def _result(self, line: int, record: str | None, ts: int | None, message: Message) -> Event:
         event = Event(kind="tool", session=self.session, line=line, record=record, ts=ts, tool=message.tool_name)

@@ -69,14 +69,21 @@ def pi(source: Source) -> Iterator[Event]:
     only its own rows. A failed compaction leaves no record here (it does in the event stream), except as an empty
     summary, as Atomic's `fresh` boundary, and in Atomic's diagnostic files beside the session, which are read too.
     """
+    side_files = beside(source.path)
+    source.brief = source.brief and not side_files
     reader = Reader(source)
     if source.size <= HOLD_BYTES:
         held = list(reader.rows(held=True))
-        rows, abandoned = iter(held), reader.abandoned()
+        abandoned = reader.abandoned()
+        if abandoned and source.brief:  # which branch a row lies on shows at the end: none may be left out
+            source.restart(brief=False)
+            reader = Reader(source)
+            held = list(reader.rows(held=True))
+        rows = iter(held)
     else:
         abandoned = _branches(source)
+        source.brief = source.brief and not abandoned
         rows = reader.rows(held=False)
-    side_files = beside(source.path)
     if side_files:
         rows = _with_attempts(source, reader, rows, side_files)
     return _apart(reader, rows, abandoned) if abandoned else rows

@@ -34,7 +34,7 @@ class _Row(Event, kw_only=True, gc=False):
 
 
 _DECODER = msgspec.json.Decoder(_Row)
-_NAMES = [field for field in Event.__struct_fields__ if field not in {"nth", "seq", "line", "ts", "sent"}]
+_NAMES = [field for field in Event.__struct_fields__ if field not in {"nth", "seq", "run", "line", "ts", "sent"}]
 
 
 def _recognised(head: Head) -> bool:

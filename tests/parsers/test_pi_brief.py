@@ -38,27 +38,25 @@ def test_a_brief_reading_of_a_sample_tells_the_same(samples: Path, name: str) ->
     assert whole[1:] == brief[1:]
 
 
-def test_a_tool_row_that_ends_the_file_or_a_branch_stays(tmp_path: Path) -> None:
-    rows = [
-        '{"type":"session","version":3,"id":"s","timestamp":"2026-07-01T10:00:00.000Z","cwd":"/w"}',
-        *(
-            f'{{"type":"message","id":"{name}","parentId":{parent},"timestamp":"2026-07-01T10:00:0{at}.000Z",'
-            f'"message":{{"role":"{role}","content":[],"toolName":"read"}}}}'
-            for at, (name, parent, role) in enumerate(
-                [
-                    ("a", "null", "user"),
-                    ("b", '"a"', "toolResult"),
-                    ("c", '"a"', "toolResult"),
-                    ("d", '"c"', "toolResult"),
-                ],
-                1,
-            )
-        ),
-    ]
-    path = tmp_path / "tree.jsonl"
+def _tools(path: Path, parents: str) -> list[int | None]:
+    """Write a prompt and three tool results with these parents, and give the tool rows of a brief reading."""
+    rows = ['{"type":"session","version":3,"id":"s","timestamp":"2026-07-01T10:00:00.000Z","cwd":"/w"}']
+    for at, (name, parent) in enumerate(zip("abcd", parents, strict=True), 1):
+        role = "user" if name == "a" else "toolResult"
+        link = "null" if parent == "-" else f'"{parent}"'
+        message = f'{{"role":"{role}","content":[],"toolName":"read"}}'
+        time = f"2026-07-01T10:00:0{at}.000Z"
+        rows.append(f'{{"type":"message","id":"{name}","parentId":{link},"timestamp":"{time}","message":{message}}}')
     path.write_text("\n".join(rows) + "\n")
-    tools = [event.line for event in read(Source(path, brief=True)) if event.kind == "tool"]
-    assert sorted(line for line in tools if line is not None) == [3, 5]
+    return [event.line for event in read(Source(path, brief=True)) if event.kind == "tool"]
+
+
+def test_the_tool_row_that_ends_a_file_stays(tmp_path: Path) -> None:
+    assert _tools(tmp_path / "line.jsonl", "-abc") == [5]
+
+
+def test_a_file_with_branches_is_read_whole(tmp_path: Path) -> None:
+    assert sorted(line or 0 for line in _tools(tmp_path / "tree.jsonl", "-aac")) == [3, 4, 5]
 
 
 def test_a_brief_reading_of_every_recorded_session_tells_the_same(corpus: Path) -> None:
