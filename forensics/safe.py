@@ -25,6 +25,18 @@ def _shown(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 
+def json(text: str) -> str:
+    """Escape what no screen should be given in JSON text: the document is the same, and its values are."""
+    return text if text.isascii() and "\x7f" not in text else _CONTROL.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    if match[0] < " ":  # JSON text holds these only between values
+        return match[0]
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
 def markdown(text: str) -> str:
     """Give one line in which no character has a meaning in GitHub's Markdown, in a table's cell or out of it."""
     return _MARKDOWN.sub(r"\\\1", plain(text)).replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\@", "&#64;")

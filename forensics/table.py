@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import msgspec
 
+from forensics import safe
 from forensics.events import SCHEMA, Event, fields
 from forensics.incident.evidence import words
 from forensics.parse import Parser, Source, read
@@ -45,9 +46,9 @@ def rows(
 
 
 def json_lines(table: Iterable[Row], chosen: Parser) -> Iterator[bytes]:
-    """Write rows as JSON lines that the plain parser reads as the same events."""
+    """Write rows as JSON lines that the plain parser reads as the same events; a time is always ISO 8601, or null."""
     for row in table:
-        line = row | {name: iso(row[name]) or row[name] for name in _TIMES if name in row}
+        line = row | {name: iso(row[name]) for name in _TIMES if name in row}
         if row["kind"] != "session":
             for name in _OF_SESSION:
                 line.pop(name, None)
@@ -58,9 +59,12 @@ def json_lines(table: Iterable[Row], chosen: Parser) -> Iterator[bytes]:
 
 def _line(row: Row) -> bytes:
     try:
-        return msgspec.json.encode(row) + b"\n"
+        data = msgspec.json.encode(row)
     except UnicodeEncodeError:
-        return msgspec.json.encode({name: _mended(value) for name, value in row.items()}) + b"\n"
+        data = msgspec.json.encode({name: _mended(value) for name, value in row.items()})
+    if data.isascii() and b"\x7f" not in data:
+        return data + b"\n"
+    return safe.json(data.decode()).encode() + b"\n"
 
 
 def _mended(value: Any) -> Any:
@@ -82,7 +86,7 @@ def csv_header() -> bytes:
 
 def _cell(name: str, value: Any) -> Any:
     if name in _TIMES and value is not None:
-        return iso(value) or value
+        return iso(value)
     if isinstance(value, bool):
         return str(value).lower()
     return cell(value) if isinstance(value, str) else value

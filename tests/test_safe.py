@@ -1,11 +1,13 @@
 import csv
 import io
+import json
 from xml.etree.ElementTree import fromstring
 
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from forensics import safe
 from forensics.safe import cell, markdown, plain, workflow, xml
 
 ANY = st.text(alphabet=st.characters())
@@ -27,6 +29,21 @@ def test_plain_text_is_one_line_that_can_be_encoded(text: str) -> None:
     assert len(shown.splitlines()) <= 1
     assert not any(ord(one) < 32 or 127 <= ord(one) < 160 for one in shown)
     assert plain(shown) == shown
+
+
+def test_json_text_holds_no_sign_that_a_screen_obeys() -> None:
+    """A tester's C1 controls and bidi marks came out of json, jsonl and sarif as they were."""
+    text = 'a\x7fb\x9b2J\u202ec\u2066\ufeff\u2028\U000e0041 "naïve" 日本語 👩\u200d💻'
+    shown = safe.json(json.dumps({text: [text]}, ensure_ascii=False, indent=1))
+    assert json.loads(shown) == {text: [text]}
+    assert '"a\\u007fb\\u009b2J\\u202ec\\u2066\\ufeff\\u2028\\udb40\\udc41 \\"naïve\\" 日本語 👩\u200d💻"' in shown
+
+
+@given(st.recursive(ANY, lambda inner: st.lists(inner) | st.dictionaries(ANY, inner), max_leaves=5))
+def test_escaped_json_text_has_the_same_values(value: object) -> None:
+    shown = safe.json(json.dumps(value, ensure_ascii=False, indent=2))
+    assert json.loads(shown) == value
+    assert plain("".join(shown.split("\n"))) == "".join(shown.split("\n"))
 
 
 @given(ANY)

@@ -9,7 +9,8 @@ import pytest
 
 from forensics.events import SCHEMA
 from forensics.parse import Source, read, recognise
-from forensics.table import LineFile, ParquetFile, json_lines, rows
+from forensics.safe import plain
+from forensics.table import LineFile, ParquetFile, csv_lines, json_lines, rows
 
 LINES = (
     '{"kind":"session","session":"s","agent":"demo","version":"1.0","ts":"2026-07-01T10:00:00.123Z"}\n'
@@ -117,3 +118,23 @@ def test_numbers_beyond_64_bits_are_unknown_and_their_line_is_listed(tmp_path: P
 def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
     ParquetFile().write(tmp_path / "out.parquet", frozenset())
     assert pl.read_parquet(tmp_path / "out.parquet").shape == (0, len(SCHEMA))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "timesketch"])
+def test_rows_hold_no_sign_that_a_screen_obeys(kind: str, tmp_path: Path) -> None:
+    text = "a\x9b2J\u202eb\x7f\u2066 \U000e0041ü"
+    path = tmp_path / "in.jsonl"
+    row = {"kind": "note", "session": text, "text": text, "ts": "2026-07-01T10:00:00Z"}
+    path.write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
+    (line,) = text_of(kind, path).splitlines()
+    assert not {one for one in line if plain(one) != one}
+    assert (json.loads(line)["text"], json.loads(line)["session"]) == (text, text)
+
+
+@pytest.mark.parametrize("time", [1 << 62, -(1 << 62)])
+def test_a_time_is_a_text_or_unknown_in_every_row(time: int, path: Path) -> None:
+    """It was a number in the rows whose time no calendar holds, and a text in all others."""
+    (line,) = json_lines([{"kind": "note", "agent": "x", "ts": time, "sent": 0}], recognise(path))
+    assert json.loads(line) == {"kind": "note", "ts": None, "sent": "1970-01-01T00:00:00.000Z"}
+    (cells,) = csv.reader(io.StringIO(next(csv_lines([{"kind": "note", "ts": time}], recognise(path))).decode()))
+    assert dict(zip(SCHEMA, cells, strict=True))["ts"] == ""

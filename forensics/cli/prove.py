@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from forensics import safe
 from forensics.cli import _common
 from forensics.cli._common import Quiet
 from forensics.config import UsageError, nearest, option
@@ -140,7 +141,7 @@ def _shown(proofs: list[Any], format_: str) -> str:
     from forensics.prove import to_json  # noqa: PLC0415
 
     if format_ == "json":
-        return json.dumps(to_json(proofs), indent=2, ensure_ascii=False) + "\n"
+        return safe.json(json.dumps(to_json(proofs), indent=2, ensure_ascii=False)) + "\n"
     if format_ == "markdown":
         return f"{table(proofs)}\n{reasons(proofs)}"
     return to_text(proofs, {proof.policy.name: explain(proof) for proof in proofs})

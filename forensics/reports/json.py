@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from forensics import safe
 from forensics.detect import Finding
 from forensics.reports import Style
 from forensics.scan import Input, SessionTotals
@@ -17,12 +18,15 @@ def render(report: Report, _style: Style) -> str:
 
 
 def encode(value: Any, indent: int = 0) -> str:
-    """Write JSON text. What JSON cannot say is mended: NaN becomes null, a lone surrogate U+FFFD."""
+    """Write JSON text. What JSON cannot say is mended: NaN becomes null, a lone surrogate U+FFFD.
+
+    Control characters and signs that turn the direction of text are escaped.
+    """
     try:
         data = msgspec.json.encode(value)
     except UnicodeEncodeError:
         data = msgspec.json.encode(_mended(value))
-    return (msgspec.json.format(data, indent=indent) if indent else data).decode()
+    return safe.json((msgspec.json.format(data, indent=indent) if indent else data).decode())
 
 
 def _mended(value: Any) -> Any:

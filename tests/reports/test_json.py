@@ -1,9 +1,12 @@
 import json
 from collections.abc import Callable
 
+import pytest
+
 from forensics.detect import Finding
 from forensics.reports import render
 from forensics.reports.json import document, encode
+from forensics.safe import plain
 from forensics.summary import Report
 
 MakeFinding = Callable[..., Finding]
@@ -66,3 +69,10 @@ def test_hostile_text_stays_text(hostile: Report) -> None:
     text = render("json", hostile)
     assert "\x1b" not in text
     assert json.loads(text)["findings"][0]["message"].startswith("\x1b[31mred")
+
+
+@pytest.mark.parametrize("format_", ["json", "jsonl", "sarif", "timesketch"])
+def test_no_control_or_bidi_mark_stands_in_json_as_it_is(format_: str, hostile: Report) -> None:
+    text = render(format_, hostile)
+    assert text
+    assert not {one for one in text if one != "\n" and plain(one) != one}
