@@ -36,6 +36,9 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
+HELD_BY_LOCK = "the lock of the recording holds it"
+HELD_BY_BASELINE = "the baseline holds it"
+"""Why a finding is `baselined`, where no person gave a reason."""
 
 
 class Tool(msgspec.Struct, kw_only=True):

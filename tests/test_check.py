@@ -91,7 +91,10 @@ def test_a_baseline_is_made_found_and_marks_what_it_accepts(command: Command, ca
     assert told == (0, "", f"forensics: result: {NAME}: 1 entry, 1 taken in\n")
     code, out, _ = command("check", "captures", *NOW)
     assert code == 0
-    assert out.splitlines()[-1] == "nothing new, 1 known (exit 0)"
+    assert out.splitlines()[-2:] == [
+        "known to the baseline: 1 manual-continue (-v shows them)",
+        "nothing new, 1 known (exit 0)",
+    ]
     (one,) = found(command, captures)["findings"]
     assert (one["state"], one["reason"]) == ("baselined", "known since June")
 

@@ -166,6 +166,38 @@ def test_one_more_continue_is_worse_and_fails(captures: Path, command: Command) 
     assert command("check", path, "--exit-zero")[0] == 0
 
 
+def test_what_a_lock_holds_is_counted_not_shown_and_quiet_says_nothing(captures: Path, command: Command) -> None:
+    path = captures / "length.jsonl"
+    code, out, _ = command("check", path)
+    assert code == 0
+    assert out.splitlines()[-2:] == [
+        "known to the lock: 2 length-stop, 2 manual-continue (-v shows them)",
+        "nothing new, 4 known (exit 0)",
+    ]
+    assert "ERROR" not in out
+    shown = command("check", path, "-v")[1]
+    assert "ERROR manual-continue x 2" in shown
+    assert shown.count("known to the lock, ") == 4
+    assert "baselined" not in shown
+    assert command("check", path, "-q") == (0, "", "")
+
+
+def test_quiet_shows_only_what_fails(captures: Path, command: Command) -> None:
+    path = captures / "length.jsonl"
+    lock = place(path)
+    lock.write_text(lock.read_text().replace('    "error manual-continue at prompt 1",\n', ""))
+    code, out, _ = command("check", path, "-q")
+    assert code == 1
+    assert "ERROR manual-continue\n" in out
+    assert "length-stop" not in out
+    assert "known to" not in out
+    assert not out.startswith("read ")
+    assert out.splitlines()[-1] == "1 error, 3 known; fails on error (--fail-on); 1 difference from a lock (exit 1)"
+    zero, told, _ = command("check", path, "-q", "--exit-zero")
+    assert zero == 0
+    assert "ERROR manual-continue\n" in told
+
+
 def test_a_finding_that_the_lock_does_not_hold_is_new(captures: Path, command: Command) -> None:
     path = captures / "length.jsonl"
     lock = place(path)

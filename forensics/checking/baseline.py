@@ -13,7 +13,7 @@ from forensics.config import UsageError
 from forensics.detect import Finding, Value
 from forensics.inputs import BASELINE
 from forensics.remark import Change, Remark
-from forensics.summary import Marked
+from forensics.summary import HELD_BY_BASELINE, Marked
 from forensics.times import day, expired
 
 NAME = BASELINE
@@ -141,7 +141,7 @@ def mark(findings: Sequence[Finding], baseline: Baseline, seen: Seen, now: int, 
             remarks.append(_remark(entry, "expired", f"accepted until {entry.expires}: counts as new", one.file))
             continue
         worse = [shift for shift in moved if shift.change == "worse"]
-        reason = "; ".join(filter(None, [*map(words, worse), entry.reason])) or None
+        reason = "; ".join(filter(None, [*map(words, worse), entry.reason])) or HELD_BY_BASELINE
         states[id(one)] = msgspec.structs.replace(one, state="worse" if worse else "baselined", reason=reason)
         remarks.extend(_shift(shift, entry, one, accept) for shift in moved)
     remarks += [_unused(entry, seen) for entry in pairs.unused]

@@ -13,7 +13,7 @@ from forensics.config import Settings
 from forensics.detect import Finding, detectors
 from forensics.remark import Remark
 from forensics.scan import Options, SessionTotals
-from forensics.summary import Mark, Marked
+from forensics.summary import HELD_BY_LOCK, Mark, Marked
 
 Key = tuple[str, tuple[int, ...]]
 """What tells a finding from the others of its file: its id and lines."""
@@ -96,7 +96,7 @@ def marker(rules: Rules, judge: Judge | None = None, known: Known = frozenset())
 
 
 def _held(one: Finding) -> Finding:
-    return msgspec.structs.replace(one, state="baselined", reason="the lock of the recording holds it")
+    return msgspec.structs.replace(one, state="baselined", reason=HELD_BY_LOCK)
 
 
 def _new(findings: list[Finding], rules: Rules) -> list[Remark]:

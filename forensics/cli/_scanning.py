@@ -15,7 +15,7 @@ from forensics.redact import redacted
 from forensics.reports import BINARY, SHARED, Style, content, formats, render
 from forensics.saving import save
 from forensics.scan import Options, Result, Skipped
-from forensics.summary import Report, Terms
+from forensics.summary import FailOn, Report, Terms
 
 
 class Output(NamedTuple):
@@ -91,8 +91,11 @@ def terms_of(asked: Settings) -> Terms:
     return Terms(**{key: asked[name] for key in Terms.__struct_fields__ if (name := key.replace("_", "-")) in asked})
 
 
-def publish(report: Report, asked: Settings, outputs: list[Output]) -> None:
-    """Write the report to the files and to standard output. Raises `UsageError`."""
+def publish(report: Report, asked: Settings, outputs: list[Output], failing: FailOn | None = None) -> None:
+    """Write the report to the files and to standard output. Raises `UsageError`.
+
+    `failing`: show only what fails on the screen.
+    """
     read_too = [Path(path) for one in report.coverage.inputs for path in one.companions]
     for one in outputs:
         if one.path and any(same_file(one.path, other) for other in read_too):
@@ -115,6 +118,7 @@ def publish(report: Report, asked: Settings, outputs: list[Output]) -> None:
             color=_common.color_wanted(asked.get("color"), sys.stdout),
             verbose=verbose,
             ascii=not _common.encodes("▁█│─", sys.stdout),
+            failing=failing,
         )
         _common.write(render(name, shown, style) if name == "table" else content(name, shown, style))
     result = report.summary.result

@@ -38,6 +38,8 @@ def check(  # noqa: PLR0917  (the options of the command)
     depart from the lock beside them (forensics lock), unless for the better; on expectations of the configuration
     ([tool.forensics.expect]) that do not hold or cannot be judged.
 
+    On the screen, what is known is counted (-v: shown), what is new or worse is shown; with -q only what fails.
+
     Exit codes: 0 nothing got worse, 1 something did, 2 wrong usage or internal error, 3 nothing was recognised,
     4 incomplete and --strict, 130 interrupted.
     """
@@ -59,9 +61,10 @@ def check(  # noqa: PLR0917  (the options of the command)
     expected = expect.of_settings(asked)
     found = _scanning.gather(paths, asked, *own_files(asked, outputs))
     rules = rules_for(asked, found.options, paths, check=True)
+    terms = _scanning.terms_of(asked)
     report = checked(
         found.files, found.results, found.skipped, found.options,
-        terms=_scanning.terms_of(asked), rules=rules, expected=expected, mutate=mutate,
+        terms=terms, rules=rules, expected=expected, mutate=mutate,
     )  # fmt: skip
-    _scanning.publish(report, asked, outputs)
+    _scanning.publish(report, asked, outputs, terms.fail_on if quiet else None)
     _common.finish(report.summary.result.exit_code)

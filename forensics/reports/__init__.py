@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from forensics import plugins
-from forensics.summary import Report
+from forensics.summary import FailOn, Report
 
 SHARED = frozenset({"github", "html", "junit", "markdown", "sarif"})
 """Formats made to leave the machine: they are redacted unless the user says otherwise."""
@@ -17,12 +17,16 @@ _MODULES = {"table": "text"}
 
 
 class Style(msgspec.Struct, kw_only=True, frozen=True):
-    """How text is laid out: columns of the screen, colour, nothing cut, only ASCII."""
+    """How text is laid out: columns of the screen, colour, nothing cut, only ASCII, only what fails.
+
+    `failing`: leave out all but what makes the run fail, as --fail-on has it; `None` shows everything.
+    """
 
     width: int = 100
     color: bool = False
     verbose: bool = False
     ascii: bool = False
+    failing: FailOn | None = None
 
 
 @cache

@@ -1,6 +1,7 @@
 """One screen for a person: what went wrong, where, how bad. Drawn with rich; no text is read as its markup."""
 
 import io
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.box import ASCII2, SIMPLE
@@ -25,7 +26,7 @@ from forensics.reports._words import (
 )
 from forensics.safe import plain
 from forensics.scan import SessionTotals
-from forensics.summary import Report
+from forensics.summary import HELD_BY_LOCK, FailOn, Report
 
 MOST_SESSIONS = 12
 MOST_ALIKE = 6
@@ -50,16 +51,46 @@ def render(report: Report, style: Style) -> str:
         emoji=False,
         legacy_windows=False,
     )
-    _coverage(console, report, style)
-    if report.summary.by_detector:
-        console.print(_detectors(report, style))
-    _sessions(console, report, style)
-    _remarks(console, report, style)
-    _hidden(console, report)
     result = report.summary.result
+    if style.failing is not None:
+        shown = [one for one in report.findings if _fails(one, style.failing)]
+        if not (shown or result.exit_code or any(one.fails for one in report.remarks)):
+            return ""
+        _sessions(console, shown, report, style)
+        _remarks(console, report, style)
+    else:
+        known = [] if style.verbose else [one for one in report.findings if one.state == "baselined"]
+        shown = [one for one in report.findings if style.verbose or one.state != "baselined"]
+        _coverage(console, report, style)
+        if shown:
+            console.print(_detectors(shown if known else None, report, style))
+        _sessions(console, shown, report, style)
+        _known(console, known)
+        _remarks(console, report, style)
+        _hidden(console, report)
     color = "red" if result.exit_code else "green" if result.status == "clean" else "bold"
     console.print(_text(f"{result.reason} (exit {result.exit_code})", color), soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _fails(one: Finding, least: FailOn) -> bool:
+    """Whether a finding makes a run fail: it got worse, or nothing accepts it and it is grave enough."""
+    grave = least != "never" and SEVERITIES.index(one.severity) <= SEVERITIES.index(least)
+    return one.state == "worse" or (one.state == "new" and grave)
+
+
+def _known(console: Console, findings: list[Finding]) -> None:
+    """Count by detector what a baseline and what locks hold."""
+    counts: dict[str, Counter[str]] = {}
+    for one in findings:
+        counts.setdefault(_holder(one), Counter())[one.detector] += 1
+    for holder, by_detector in sorted(counts.items()):
+        told = ", ".join(f"{number:,} {name}" for name, number in sorted(by_detector.items()))
+        console.print(_text(f"known to the {holder}: {told} (-v shows them)", "dim"))
+
+
+def _holder(one: Finding) -> str:
+    return "lock" if one.reason == HELD_BY_LOCK else "baseline"
 
 
 def _text(words: str, style: str = "") -> Text:
@@ -93,25 +124,34 @@ def _cut(console: Console, lines: list[str], most: int, style: Style, color: str
         console.print(_text(f"and {len(lines) - len(shown):,} more (use --format json)", "dim"))
 
 
-def _detectors(report: Report, style: Style) -> Table:
+def _detectors(findings: list[Finding] | None, report: Report, style: Style) -> Table:
+    """Count these findings, or all that the report counts, by detector and severity."""
+    counted_ = report.summary.by_detector if findings is None else _counts(findings)
     table = Table(box=ASCII2 if style.ascii else SIMPLE, pad_edge=False, header_style="bold")
     table.add_column("detector", overflow="fold")
     for severity in SEVERITIES:
         table.add_column(f"{severity}s", justify="right")
-    by_weight = sorted(report.summary.by_detector.items(), key=lambda item: [-item[1][s] for s in SEVERITIES])
+    by_weight = sorted(counted_.items(), key=lambda item: [-item[1][s] for s in SEVERITIES])
     for name, counts in by_weight:
         table.add_row(_text(name), *(_number(counts[severity], severity) for severity in SEVERITIES))
     return table
+
+
+def _counts(findings: list[Finding]) -> dict[str, dict[Severity, int]]:
+    found: dict[str, dict[Severity, int]] = {}
+    for one in findings:
+        found.setdefault(one.detector, dict.fromkeys(SEVERITIES, 0))[one.severity] += 1
+    return found
 
 
 def _number(number: int, severity: Severity) -> Text:
     return Text(f"{number:,}", style=_COLORS[severity] if number else "dim")
 
 
-def _sessions(console: Console, report: Report, style: Style) -> None:
+def _sessions(console: Console, listed: list[Finding], report: Report, style: Style) -> None:
     totals = {(one.agent, one.session, one.file): one for one in report.sessions}
     groups: dict[tuple[str, str | None, str], list[Finding]] = {}
-    for one in report.findings:
+    for one in listed:
         groups.setdefault((one.agent, one.session, one.file), []).append(one)
     shown = list(groups.items()) if style.verbose else list(groups.items())[:MOST_SESSIONS]
     for (agent, session, file), findings in shown:
@@ -126,9 +166,7 @@ def _sessions(console: Console, report: Report, style: Style) -> None:
         left = sum(len(findings) for findings in list(groups.values())[len(shown) :])
         words = f"and {count(left, 'finding')} in {count(len(groups) - len(shown), 'session')} more"
         console.print(_text(f"{words} (use --format json)\n", "dim"))
-    known = {
-        one.bases.get(name) for one in report.findings for name, value in one.measures.items() if value is not None
-    }
+    known = {one.bases.get(name) for one in listed for name, value in one.measures.items() if value is not None}
     used = [basis for basis in MARKS if basis in known]
     if used:
         console.print(_text(", ".join(f"{MARKS[basis].strip()} {basis}" for basis in used), "dim"))
@@ -173,7 +211,7 @@ def _finding(console: Console, one: Finding, style: Style, *, told: bool) -> Non
         _indented(console, [one.message], "", 6)
     figures = list(measures(one, MARKS))
     shown = figures if style.verbose else figures[:MOST_MEASURES]
-    state = [] if one.state == "new" else [one.state]
+    state = [] if one.state == "new" else [f"known to the {_holder(one)}" if one.state == "baselined" else one.state]
     doubt = [] if one.confidence == "high" else [f"{one.confidence} confidence"]
     _indented(console, [*state, *doubt, *shown], "dim", 6)
     if one.also:
@@ -200,6 +238,8 @@ def _indented(console: Console, parts: Iterable[str], color: str, by: int) -> No
 
 def _remarks(console: Console, report: Report, style: Style) -> None:
     shown = report.remarks if style.verbose else telling(report.remarks)
+    if style.failing is not None:
+        shown = [one for one in shown if one.fails]
     for fails, color in ((True, "bold red"), (False, "dim")):
         _cut(console, [remark(one) for one in shown if one.fails is fails], MOST_REMARKS, style, color)
     for command in accepting(shown):
