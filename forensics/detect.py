@@ -6,9 +6,11 @@ the user's page, its keyword-only arguments its options. A claim cannot be built
 
 import hashlib
 import inspect
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -79,6 +81,9 @@ class Finding(msgspec.Struct, kw_only=True):
     measures: dict[str, Value]
     bases: dict[str, Basis]
     intervals: dict[str, tuple[float, float]]
+    times: list[int] = []
+    """When its evidence happened, sorted; of evidence without times when the nearest dated row did. Not part of the
+    JSON: tells which findings of several files are the same."""
 
 
 class Detector(NamedTuple):
@@ -135,7 +140,7 @@ def detect(
     for name in sorted(chosen if names is None else names):
         one = chosen[name]
         given = {key.replace("-", "_"): value for key, value in ((options or {}).get(name) or {}).items()}
-        ordinals: Counter[str] = Counter()
+        ordinals: Counter[tuple[str, str]] = Counter()
         for session in file.sessions if one.grain == "session" else (None,):
             findings.extend(
                 _finding(one, file, claim.session or session, claim, ordinals)
@@ -144,13 +149,15 @@ def detect(
     return findings
 
 
-def _finding(one: Detector, file: File, session: Session | None, claim: Claim, ordinals: Counter[str]) -> Finding:
+def _finding(
+    one: Detector, file: File, session: Session | None, claim: Claim, ordinals: Counter[tuple[str, str]]
+) -> Finding:
     agent = session.agent if session else file.agent
     name = session.id if session else None
     records = list(dict.fromkeys(event.record for event in claim.evidence if event.record is not None))
-    ordinals[name or ""] += 1
-    key = claim.key or (records[0] if records else f"{claim.evidence[0].kind}:{ordinals[name or '']}")
     times = [event.ts for event in claim.evidence if event.ts is not None]
+    near = _near(session, claim.evidence[0])
+    key = claim.key or (records[0] if records else _placed(name or "", claim.evidence[0].kind, near, ordinals))
     return Finding(
         id=fingerprint(one.name, agent, name, key),
         detector=one.name,
@@ -167,7 +174,34 @@ def _finding(one: Detector, file: File, session: Session | None, claim: Claim, o
         measures={name: measure.value for name, measure in claim.measures.items()},
         bases={name: measure.basis for name, measure in claim.measures.items()},
         intervals={name: measure.interval for name, measure in claim.measures.items() if measure.interval},
+        times=sorted(set(times)) or ([] if near is None else [near]),
     )
+
+
+def _placed(session: str, kind: str, near: int | None, ordinals: Counter[tuple[str, str]]) -> str:
+    """Name a row without a record id by its time; rows of one time, and those without any, are counted."""
+    place = kind if near is None else f"{kind}@{near}"
+    ordinals[session, place] += 1
+    return place if near is not None and ordinals[session, place] == 1 else f"{place}:{ordinals[session, place]}"
+
+
+def _near(session: Session | None, row: Event) -> int | None:
+    """Give a row's time, or that of the dated row nearest before it, else after it.
+
+    The header does not count: the files of several runs of one session may all begin with it.
+    """
+    if row.ts is not None or session is None:
+        return row.ts
+    events = session.events
+    at = bisect_right(events, row.seq, key=lambda one: one.seq)
+    nearest = chain(range(at - 1, -1, -1), range(at, len(events)))
+    return next((one.ts for n in nearest if (one := events[n]).ts is not None and one.kind != "session"), None)
+
+
+def told_again(finding: Finding) -> str:
+    """Name a finding that has the id of an earlier one of its session in another file, by its own time too."""
+    first = finding.times[0] if finding.times else ",".join(map(str, finding.lines))
+    return fingerprint(finding.detector, finding.agent, finding.session, f"{finding.id}@{first}")
 
 
 def fingerprint(detector: str, agent: str, session: str | None, key: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 import msgspec
 
-from forensics.detect import Finding
+from forensics.detect import Finding, told_again
 from forensics.scan import SessionTotals
 from forensics.totals import stretches
 
@@ -41,7 +41,7 @@ class Merger:
         """Give the findings to show, and those that another file of their session refutes."""
         once, superseded = self._upheld(self._same_ids(findings), alike=True)
         shown, refuted = self._upheld(self._same_moments(once), alike=False)
-        return shown, [*self._same_moments(superseded), *refuted]
+        return _one_id_each(shown), [*self._same_moments(superseded), *refuted]
 
     def _upheld(self, findings: list[Finding], *, alike: bool) -> tuple[list[Finding], list[Finding]]:
         """Tell findings from those that files of the same format (`alike`), or of others, refute."""
@@ -146,3 +146,17 @@ class Merger:
             return None
         here = (own, self._rows[one.agent, one.session, one.file]) if alike else (own + NEAR, sys.maxsize)
         return last[2] if last[:2] > here else None
+
+
+def _one_id_each(findings: list[Finding]) -> list[Finding]:
+    """Give findings of several files that share an id one each: the earliest keeps it, so that later ones may come."""
+    keeper: dict[str, str] = {}
+    named: dict[int, Finding] = {}
+    for one in sorted(findings, key=_earliest):
+        if keeper.setdefault(one.id, one.file) != one.file:
+            named[id(one)] = msgspec.structs.replace(one, id=told_again(one))
+    return [named.get(id(one), one) for one in findings]
+
+
+def _earliest(one: Finding) -> tuple[bool, int, str, list[int]]:
+    return not one.times, one.times[0] if one.times else 0, one.file, one.lines

@@ -10,7 +10,7 @@ import typer
 
 from forensics.cli import _common
 from forensics.config import Settings, UsageError, assignments, read_key, settings
-from forensics.detect import Finding, detectors
+from forensics.detect import Finding, detectors, told_again
 from forensics.inputs import Inputs, NoSuchInput, WouldOverwrite, expand, same_file
 from forensics.saving import save
 
@@ -150,7 +150,9 @@ class _Job:
     def _subject(self, subject: "Subject") -> None:
         from forensics.capture import CannotCapture  # noqa: PLC0415
 
-        chosen = [one for one in subject.findings if self._wanted is None or one.id.startswith(self._wanted)]
+        wanted = self._wanted or ""
+        chosen = [one for one in subject.findings if one.id.startswith(wanted)]
+        chosen = chosen or [one for one in subject.findings if told_again(one).startswith(wanted)]
         if self._wanted is not None and len({one.id for one in chosen}) > 1:
             raise UsageError(f"--finding: {self._wanted} begins {len(chosen)} ids; give more of it")
         for one in chosen if self._wanted is None else chosen[:1]:

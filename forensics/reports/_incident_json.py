@@ -26,6 +26,7 @@ def document(incident: Incident) -> dict[str, Any]:
     for group in content["groups"]:
         for case in group["cases"]:
             _timed(case["finding"])
+            del case["finding"]["times"]
             for row in case["evidence"]:
                 _timed(row)
     return content
@@ -37,6 +38,7 @@ def schema() -> dict[str, Any]:
     for name in ("Finding", "SessionTotals", "Row", "Summary"):
         for column in _TIMES & found[name]["properties"].keys():
             found[name]["properties"][column] = {"type": ["string", "null"], "format": "date-time"}
+    del found["Finding"]["properties"]["times"]
     lines = {"line": {"type": "integer"}, "offset": {"type": "integer"}}
     lines |= {"reason": {"type": "string"}, "salvaged": {"type": "boolean"}}
     found["Input"]["properties"]["malformed"] = {

@@ -53,7 +53,9 @@ def document(report: Report) -> dict[str, Any]:
 
 def finding(one: Finding) -> dict[str, Any]:
     """Give a finding as plain JSON values."""
-    return _timed(one) | {"intervals": {name: list(bounds) for name, bounds in one.intervals.items()}}
+    content = _timed(one) | {"intervals": {name: list(bounds) for name, bounds in one.intervals.items()}}
+    del content["times"]
+    return content
 
 
 def _timed(one: Finding | SessionTotals) -> dict[str, Any]:
