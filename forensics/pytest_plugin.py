@@ -148,7 +148,9 @@ def _report(path: Path, root: Path, given: dict[str, Any]) -> "Report":
         if bounds:
             expected += groups({name.replace("_", "-"): value for name, value in bounds.items()}, _MARK)
         now = asked.get("now", round(time.time() * 1000))
-        options = Options(detectors=tuple(names), options=asked["set"], cap=asked.get("cap"), now=now)
+        options = Options(
+            detectors=tuple(names), options=asked["set"], cap=asked.get("cap"), now=now, ends="now" in asked
+        )
         name = printable(path.relative_to(root)) if path.is_relative_to(root) else printable(path)
         found = Found(path, name, path.stat().st_size)
         rules = rules_for(asked, options, [name], check=True, folder=root)

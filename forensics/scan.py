@@ -26,6 +26,8 @@ class Options(msgspec.Struct, kw_only=True, frozen=True):
     options: Mapping[str, Mapping[str, Any]] = {}
     cap: int | None = None
     now: int | None = None
+    ends: bool = True
+    """Whether the end of a file is judged against `now`: what must say the same on every day does not."""
 
 
 class Input(msgspec.Struct, kw_only=True):
@@ -140,7 +142,7 @@ def look(
         chosen = recognise(path)
         file = File(name, chosen.name, chosen.agent, log=chosen.log)
         file.touched = int(path.stat().st_mtime * 1000)
-        file.now = options.now
+        file.now = options.now if options.ends else None
         events = read(source, chosen)
         file.build(watch(events) if watch else events, options.cap)
         file.lost = max((one.line for one in source.malformed if not one.salvaged), default=None)

@@ -263,3 +263,14 @@ def test_what_a_check_says_is_valid_sarif() -> None:
     assert all(rules[one["ruleIndex"]] == one["ruleId"] for one in run_["results"])
     levels = [one["level"] for one in run_["invocations"][0]["toolExecutionNotifications"]]
     assert levels == ["error", "error", "error", "note", "note"]
+
+
+def test_the_end_of_a_file_is_judged_only_against_a_time_that_was_given(command: Command) -> None:
+    """What passes on the day that a session ends must not fail on the next one."""
+    at = "2026-03-01T09:00:00Z"
+    fence = {"session": "s", "kind": "prompt", "origin": "human", "text": "Paint the fence.", "ts": at}
+    broken = {"session": "s", "kind": "reply", "stop": "error", "fault": "overflow", "ts": at}
+    Path("one.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (fence, broken)))
+    assert "silent-stall" in command("scan", "one.jsonl")[1]
+    assert command("check", "one.jsonl", *NOW)[0] == 1
+    assert command("check", "one.jsonl")[0] == 0

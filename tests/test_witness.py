@@ -55,6 +55,17 @@ def test_an_unbounded_recovery_is_a_compaction_loop(name: str, kind: FaultClass,
     assert loop.measures["cycles"] in {ROUNDS, ROUNDS + 1}
 
 
+@pytest.mark.parametrize(("name", "kind"), LOOPS)
+def test_a_transcript_that_stops_telling_a_loop_is_no_silence(
+    name: str, kind: FaultClass, tmp_path: Path, file_of: Callable[[Path], File]
+) -> None:
+    path = tmp_path / "witness.jsonl"
+    path.write_bytes(to_lines(witness_events(prove(name).verdicts["bounded"].by_fault[kind].witness)))
+    file = file_of(path)
+    file.now = 4_102_444_800_000
+    assert not detect(file, ["silent-stall"])
+
+
 UNPACED: list[tuple[str, FaultClass]] = [
     (name, kind)
     for name in sorted(policies())

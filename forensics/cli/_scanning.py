@@ -62,10 +62,16 @@ def _one_place(one: Path, other: Path) -> bool:
 
 
 def gather(
-    paths: Sequence[str], asked: Settings, without: Iterable[Path] = (), outputs: Sequence[Path] = ()
+    paths: Sequence[str],
+    asked: Settings,
+    without: Iterable[Path] = (),
+    outputs: Sequence[Path] = (),
+    *,
+    repeatable: bool = False,
 ) -> Gathered:
     """Read what the paths name; `without` and `outputs` (what this run writes) are passed over.
 
+    `repeatable`: what is found does not depend on the day.
     Raises `UsageError`.
     """
     with _common.spool(paths) as folder:
@@ -73,17 +79,21 @@ def gather(
             inputs = expand(paths, folder, _common.stdin(), without, outputs)
         except NoSuchInput as error:
             raise UsageError(str(error)) from error
-        options = options_of(asked)
+        options = options_of(asked, repeatable=repeatable)
         quiet, verbose = bool(asked.get("quiet")), bool(asked.get("verbose"))
         results = scan_all(inputs.files, options, asked.get("jobs"), quiet=quiet, verbose=verbose)
     return Gathered(inputs, inputs.files, results, inputs.skipped, options)
 
 
-def options_of(asked: Settings) -> Options:
-    """Give what the settings ask of a scan. Raises `UsageError`."""
+def options_of(asked: Settings, *, repeatable: bool = False) -> Options:
+    """Give what the settings ask of a scan; a `repeatable` one judges the end of a file by a given `now` alone.
+
+    Raises `UsageError`.
+    """
     names = chosen(asked.get("select"), asked.get("ignore"), detectors())
     now = asked.get("now", round(time.time() * 1000))
-    return Options(detectors=tuple(names), options=asked["set"], cap=asked.get("cap"), now=now)
+    ends = "now" in asked or not repeatable
+    return Options(detectors=tuple(names), options=asked["set"], cap=asked.get("cap"), now=now, ends=ends)
 
 
 def terms_of(asked: Settings) -> Terms:

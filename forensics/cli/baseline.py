@@ -131,7 +131,7 @@ def _write(paths: list[str], asked: Settings, old: "Baseline", change: "Change",
     from forensics.saving import save  # noqa: PLC0415
 
     target = _file(asked)
-    found = _scanning.gather(paths, {**asked, "quiet": quiet}, outputs=[target])
+    found = _scanning.gather(paths, {**asked, "quiet": quiet}, outputs=[target], repeatable=True)
     report = unaccepted(found, asked)
     result = report.summary.result
     if result.exit_code:

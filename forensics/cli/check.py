@@ -59,7 +59,7 @@ def check(  # noqa: PLR0917  (the options of the command)
 
     outputs = _scanning.outputs_of(output or (), format_)
     expected = expect.of_settings(asked)
-    found = _scanning.gather(paths, asked, *own_files(asked, outputs))
+    found = _scanning.gather(paths, asked, *own_files(asked, outputs), repeatable=True)
     rules = rules_for(asked, found.options, paths, check=True)
     terms = _scanning.terms_of(asked)
     report = checked(

@@ -89,7 +89,7 @@ def _side(given: str, asked: Settings, *, hide: bool) -> "tuple[Side, Gathered |
 
     if is_document(Path(given)):
         return of_document(Path(given)), None
-    found = _scanning.gather([given], asked)
+    found = _scanning.gather([given], asked, repeatable=True)
     report = summarise(
         found.results, found.skipped, Terms(strict=asked.get("strict", False)), found.options.detectors or ()
     )

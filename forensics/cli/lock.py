@@ -37,7 +37,7 @@ def lock(
 
     if "-" in captures:
         raise UsageError("lock: - has no place for a lock beside it; give a file")
-    found = _scanning.gather(captures, asked)
+    found = _scanning.gather(captures, asked, repeatable=True)
     result = summarise(found.results, found.skipped).summary.result
     if result.exit_code:
         _common.complain(f"{result.reason} (exit {result.exit_code}); no lock was written", "result")

@@ -18,8 +18,12 @@ def silent_stall(file: File, *, idle: int = 1800) -> Iterator[Claim]:
 
     How it decides. A reply failed or was cut, or a compaction in mid-work was followed by no reply, and then either
     nothing happened for `idle` seconds until a person came back with new work, or the session ends there and its last
-    row is at least `idle` seconds older than the time of the scan (`--now`; without one, the end of a session is
-    never judged: it may be open). A stall that a person ended by asking to go on is a manual-continue, not this.
+    row is at least `idle` seconds older than the time of the scan. A stall that a person ended by asking to go on is a
+    manual-continue, not this.
+
+    The time of the scan is `--now`. Without it, `scan` and `report` take the clock's. `check`, `baseline`, `diff`,
+    `capture`, the pytest plug-in and the library never judge the end of a session unless `--now` is given, and a lock
+    never holds one: what passes today must not fail tomorrow.
 
     It stays quiet when the recovery itself said that it ended (the provider's error text alone does not), when the
     person aborted, when the session that this one is a branch or child of went on, and when a prompt of unknown
@@ -55,12 +59,13 @@ def _idle(one: Break, session: Session, file: File, parent_end: int | None) -> f
 
 
 def _claim(one: Break, session: Session, seconds: float) -> Claim:
-    until = "until a person came with new work" if one.prompt else "to the end of the session"
+    hours = f"{seconds / 3600:,.1f} h"
+    until = f"for {hours} until a person came with new work" if one.prompt else f"until the scan ({hours} later)"
     what = "no reply came after a compaction in mid-work" if one.kind == "idle" else f"a reply broke off ({one.cause})"
     rows = (*one.compactions, one.row, *((one.prompt,) if one.prompt else ()))
     end = _open_end(one)
     return Claim(
-        message=f"{what}, and nothing followed for {seconds / 3600:,.1f} h {until}{end and f': {end}'}",
+        message=f"{what}, and nothing followed {until}{end and f': {end}'}",
         evidence=tuple(sorted(rows, key=lambda row: row.seq)),
         confidence="low" if one.kind == "length" or end else "medium",
         severity=_severity(one),

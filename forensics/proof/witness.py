@@ -39,7 +39,9 @@ def witness_events(scenes: Iterable[Scene], *, agent: str | None = None, rounds:
     script = _Script(agent)
     for scene in (*prefix, *(cycle * rounds if cycle else ())):
         script.play(scene)
-    if not cycle:
+    if cycle:
+        script.breaks_off(rounds)
+    else:
         script.person_returns()
     return script.events
 
@@ -82,6 +84,10 @@ class _Script:
             return
         self._prompt()
         self._reply(Signal("reply", "done"))
+
+    def breaks_off(self, rounds: int) -> None:
+        """Say that the transcript ends here, and not the loop: no silence follows it."""
+        self._add("note", text=f"recovery ended: by this transcript, which tells {rounds} rounds of an endless loop")
 
     def _prompt(self) -> None:
         self.prompts += 1

@@ -96,7 +96,7 @@ def test_a_record_that_ends_in_the_midst_of_the_recovery_is_no_error(
     """Print mode ends its event stream there; what ran after that is in no line (pi 0.73, Atomic)."""
     (found,) = _stalls(_written(tmp_path, file_of, *rows), DAY_AFTER)
     assert (found.severity, found.confidence) == ("warning", "low")
-    assert found.message.endswith(f"to the end of the session: {words}")
+    assert found.message.endswith(f", and nothing followed until the scan (72.0 h later): {words}")
 
 
 def test_work_that_lay_still_until_a_person_came_is_an_error_whatever_the_agent_had_said(
