@@ -1,7 +1,6 @@
 """The command that makes a shareable fixture of a finding."""
 
 import re
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -131,7 +130,7 @@ class _Job:
         from forensics.capture import CannotCapture, Subject  # noqa: PLC0415  (not needed for --help)
         from forensics.scan import Options  # noqa: PLC0415
 
-        options = Options(options=asked["set"], cap=asked.get("cap"), now=asked.get("now", round(time.time() * 1000)))
+        options = Options(options=asked["set"], cap=asked.get("cap"), now=asked.get("now"))
         read = 0
         files = self._inputs.files
         for one in files:
