@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from forensics.cli import run
+from forensics.replay import policies
 
 Capture = pytest.CaptureFixture[str]
 
@@ -44,6 +45,37 @@ def test_options_and_assumptions(capfd: Capture) -> None:
     assert "count-threshold = False" in capfd.readouterr().out
     assumed = ["--assume", "summaries-succeed", "--assume", "compaction-shrinks"]
     assert run(["prove", "pilotdeck-after", "--require", "bounded:context", *assumed]) == 0
+
+
+def test_only_what_is_required_is_told(capfd: Capture) -> None:
+    assert run(["prove", "pi", "--require", "loud,bounded:overflow"]) == 1
+    lines = capfd.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["loud", "bounded"]
+    told = [line.split(";")[0] for line in lines if line.startswith("  ") and ("; " in line) and line[2] != " "]
+    assert told == ["  loud: no", "  bounded:overflow: yes"]
+    assert not any("paced" in line or "hands-free" in line for line in lines)
+    assert run(["prove", "pi", "--require", "loud", "-v"]) == 1
+    lines = capfd.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:9]] == [
+        "loud", "bounded", "paced", "hands-free", "fresh", "accounted", "contained",
+    ]  # fmt: skip
+
+
+def test_of_many_policies_a_table_and_a_reason_for_each_loss(capfd: Capture) -> None:
+    assert run(["prove"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    gap = lines.index("")
+    assert lines[0].split() == [
+        "policy", "states", "bounded", "paced", "hands-free", "loud", "fresh", "accounted", "contained",
+    ]  # fmt: skip
+    assert len(lines[1:gap]) == len(policies())
+    assert sum(line.split().count("no") for line in lines[1:gap]) == len(lines[gap + 1 :])
+    assert any(line.startswith("opencode-before, bounded: no: overflow, context, length; ") for line in lines)
+    assert not any("for ever:" in line for line in lines)
+    assert run(["prove", "pi", "kilo", "reference", "--require", "bounded:overflow"]) == 0
+    assert capfd.readouterr().out.splitlines()[0].split() == ["policy", "states", "bounded:overflow"]
+    assert run(["prove", "pi", "kilo", "opencode-before", "-v"]) == 0
+    assert "    and then, for ever:\n" in capfd.readouterr().out
 
 
 def test_json_is_a_certificate_that_verifies(tmp_path: Path, capfd: Capture) -> None:

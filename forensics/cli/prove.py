@@ -13,6 +13,8 @@ from forensics.cli._common import Quiet
 from forensics.config import UsageError, nearest, option
 
 _FORMATS = ("text", "json", "markdown")
+_FEW = 2
+"""As many policies are told with their scenarios."""
 
 
 def prove(  # noqa: PLR0917  (the options of the command)
@@ -50,8 +52,15 @@ def prove(  # noqa: PLR0917  (the options of the command)
         Path | None, typer.Option("--verify", metavar="CERT", help="Check a certificate that --format json wrote.")
     ] = None,
     quiet: Quiet = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Every property, with the scenario in which it is lost.")
+    ] = False,
 ) -> None:
-    """Prove recovery policies by walking every state they can reach: what is bounded, paced, loud, and what is not."""
+    """Prove recovery policies by walking every state they can reach: what is bounded, paced, loud, and what is not.
+
+    Of one or two policies it tells the scenario in which a property is lost, of more the reason alone (-v: the
+    scenarios too). With --require only the properties that are asked for are shown (-v: all, those first).
+    """
     if verify is not None:
         _common.finish(_verified(verify, quiet=quiet))
     if "help" in (assume or ()):
@@ -62,7 +71,7 @@ def prove(  # noqa: PLR0917  (the options of the command)
         _apart(witness, policies or ())
     asked = list(_required(require or ()))
     proofs = _proved(policies, set_ or (), assume or (), max_states)
-    _common.write(_shown(proofs, format_))
+    _common.write(_shown(proofs, format_, asked, verbose=verbose))
     lost = [one for one in _judged(proofs, asked) if not one[2].holds]
     if witness is not None:
         _export(witness, lost or [one for one in _judged(proofs, []) if not one[2].holds])
@@ -135,16 +144,21 @@ def _judged(proofs: Iterable[Any], asked: list[tuple[str, str | None]]) -> Itera
             yield proof.policy.name, wanted, judged.by_fault[kind] if kind else judged.overall
 
 
-def _shown(proofs: list[Any], format_: str) -> str:
+def _shown(proofs: list[Any], format_: str, asked: list[Any], *, verbose: bool) -> str:
     from forensics.proof.explanation import explain  # noqa: PLC0415  (not needed for --help)
-    from forensics.proof.proof_text import reasons, table, to_text  # noqa: PLC0415
+    from forensics.proof.proof_text import reasons, table, to_brief, to_text  # noqa: PLC0415
     from forensics.prove import to_json  # noqa: PLC0415
 
     if format_ == "json":
         return safe.json(json.dumps(to_json(proofs), indent=2, ensure_ascii=False)) + "\n"
     if format_ == "markdown":
         return f"{table(proofs)}\n{reasons(proofs)}"
-    return to_text(proofs, {proof.policy.name: explain(proof) for proof in proofs})
+    wanted = list(dict.fromkeys(asked)) or None
+    if not verbose and len(proofs) > _FEW:
+        return to_brief(proofs, wanted)
+    if verbose and wanted:
+        wanted += [(name, None) for name in proofs[0].verdicts if name not in dict(wanted)]
+    return to_text(proofs, {proof.policy.name: explain(proof) for proof in proofs}, wanted)
 
 
 def _export(path: Path, lost: list[tuple[str, str, Any]]) -> None:
