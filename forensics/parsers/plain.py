@@ -27,14 +27,16 @@ _KINDS = frozenset(get_args(Kind))
 class _Row(Event, kw_only=True, gc=False):
     """An event as written: times may be ISO 8601 instead of milliseconds, and the file's name may stand in it."""
 
-    kind: Kind = "note"
+    kind: Kind | msgspec.UnsetType = msgspec.UNSET  # type: ignore[assignment]
     ts: int | float | str | None = None  # type: ignore[assignment]
     sent: int | float | str | None = None  # type: ignore[assignment]
     file: str | None = None
 
 
 _DECODER = msgspec.json.Decoder(_Row)
-_NAMES = [field for field in Event.__struct_fields__ if field not in {"nth", "seq", "run", "line", "ts", "sent"}]
+_NAMES = [
+    field for field in Event.__struct_fields__ if field not in {"kind", "nth", "seq", "run", "line", "ts", "sent"}
+]
 
 
 def _recognised(head: Head) -> bool:
@@ -50,20 +52,37 @@ def plain(source: Source) -> Iterator[Event]:
     """One JSON object per line, each an event: `kind` is required, every other column may be absent.
 
     `ts` is ISO 8601 (UTC unless it names a zone) or milliseconds since 1970; `line` is always the physical line of
-    this file. A session may begin with a `session` row that names its agent and version.
+    this file. A session may begin with a `session` row that names its agent and version. A row whose `kind` is missing
+    or unknown is listed and kept as a note; a prompt counts as a person's where `origin` says so.
     """
     known: set[str] = set()
+    nobodys = 0
     for line, row in source.decoded(_DECODER):
         if row.session is not None and row.session not in known:
             known.add(row.session)
             if row.kind != "session" and (row.agent or row.version):
                 yield Event(kind="session", session=row.session, line=line, agent=row.agent, version=row.version)
+        kind = _kind(source, line, row)
+        nobodys += kind == "prompt" and row.origin is None
         yield Event(
+            kind=kind,
             **{name: getattr(row, name) for name in _NAMES},
             line=line,
             ts=_milliseconds(source, line, row.ts),
             sent=_milliseconds(source, line, row.sent),
         )
+    if nobodys:
+        many = f"{nobodys:,} prompt{'' if nobodys == 1 else 's'}"
+        verb = "is" if nobodys == 1 else "are"
+        source.notes.append(f"{many} without an origin {verb} not counted as a person's")
+
+
+def _kind(source: Source, line: int, row: _Row) -> Kind:
+    if isinstance(row.kind, str):
+        return row.kind
+    if b'"kind"' not in source.line_at(line)[1]:
+        source.doubt(line, "field kind is missing")
+    return "note"
 
 
 def _milliseconds(source: Source, line: int, value: float | str | None) -> int | None:

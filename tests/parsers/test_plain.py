@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from forensics.events import Event
-from forensics.parse import NotRecognised, recognise
+from forensics.parse import NotRecognised, Source, read, recognise
 from forensics.timeline import File
 
 
@@ -44,3 +44,23 @@ def test_a_session_without_a_session_row_takes_its_agent_from_the_first_row(
     path.write_text('{"kind":"prompt","session":"s","agent":"demo","origin":"human"}\n')
     (session,) = file_of(path).sessions
     assert (session.agent, session.prompts) == ("demo", 1)
+
+
+def test_a_row_without_a_kind_and_a_prompt_without_an_origin_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(
+        '{"kind":"session","session":"s"}\n'
+        '{"session":"s","text":"no \\"kind\\" here"}\n'
+        '{"kind":"bogus","session":"s"}\n'
+        '{"kind":"prompt","session":"s","origin":"human"}\n'
+        '{"kind":"prompt","session":"s"}\n'
+        '{"kind":"prompt","session":"s","origin":"unknown"}\n'
+    )
+    source = Source(path, "s.jsonl")
+    events = list(read(source))
+    assert [event.kind for event in events] == ["session", "note", "note", "prompt", "prompt", "prompt"]
+    assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [
+        (3, "field kind is none of the words it may be", True),
+        (2, "field kind is missing", True),
+    ]
+    assert source.notes == ["1 prompt without an origin is not counted as a person's"]
