@@ -2,18 +2,19 @@
 
 import difflib
 import json
-import math
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from forensics.detect import SEVERITIES, Detector
+from forensics.detect import SEVERITIES, Detector, Within
 from forensics.summary import FailOn
-from forensics.times import instant
+from forensics.times import instant, iso
 
 PREFIX = "FORENSICS_"
+LARGEST = (1 << 53) - 1
+"""The largest whole number that every reader of JSON takes for itself."""
 ALIKE = 0.6
 """How alike (a ratio of `difflib`) a known name must be to be taken for the one that was meant."""
 
@@ -51,7 +52,7 @@ def _boolean(value: Any) -> bool:
 def _natural(value: Any) -> int:
     text = value.replace("_", "") if isinstance(value, str) else ""
     number = int(text) if text.isdecimal() else value
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= LARGEST:
         raise ValueError("give a whole number from 1")
     return number
 
@@ -128,8 +129,10 @@ def from_file(start: Path, detectors: Callable[[], Mapping[str, Detector]]) -> S
         if own.is_file():
             return _checked(_toml(own), own, detectors)
         if project.is_file():
-            table = _toml(project).get("tool", {}).get("forensics")
-            if table is not None:
+            tool = _toml(project).get("tool", {})
+            if not isinstance(tool, dict):
+                raise UsageError(f"{project}: tool is not a table; write [tool.forensics]")
+            if (table := tool.get("forensics")) is not None:
                 return _checked(table, project, detectors)
     return {}
 
@@ -228,9 +231,18 @@ def option(detector: Detector, name: str, value: Any, place: str) -> Any:
     if name not in detector.options:
         raise UsageError(f"{place}: {detector.name} has no option {name!r}; {nearest(name, detector.options)}")
     try:
-        return _typed(value, detector.options[name])
+        found = _typed(value, detector.options[name])
+        _check(found, getattr(detector, "ranges", {}).get(name, Within()))  # policies have none
     except ValueError as error:
         raise UsageError(f"{place}: {value!r} does not fit; {error}") from error
+
+    return found
+
+
+def _check(value: Any, within: Within) -> None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if number and not within.least <= value <= min(within.most, LARGEST):
+        raise ValueError(f"give {'a whole number' if isinstance(value, int) else 'a number'} {within}")
 
 
 def _typed(value: Any, default: Any) -> Any:
@@ -251,9 +263,9 @@ def _number(value: Any, kind: type[int] | type[float], words: str) -> int | floa
     fits = isinstance(value, (str, int, kind)) and not isinstance(value, bool)
     try:
         number = kind(value) if fits else None
-    except ValueError:
+    except (ValueError, OverflowError):
         number = None
-    if number is None or not math.isfinite(number):
+    if number is None or not -LARGEST <= number <= LARGEST:
         raise ValueError(f"give {words}")
     return number
 
@@ -271,6 +283,9 @@ def settings(given: Settings, start: Path, detectors: Callable[[], Mapping[str, 
             options.setdefault(detector, {}).update(values)
         result.update(layer)
     result["set"] = options
+    since, until = result.get("since"), result.get("until")
+    if since is not None and until is not None and since > until:
+        raise UsageError(f"--since: {iso(since)} is later than --until: {iso(until)}; give an earlier time")
     return result
 
 

@@ -6,6 +6,7 @@ the user's page, its keyword-only arguments its options. A claim cannot be built
 
 import hashlib
 import inspect
+import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -86,6 +87,17 @@ class Finding(msgspec.Struct, kw_only=True):
     JSON: tells which findings of several files are the same."""
 
 
+class Within(NamedTuple):
+    """What a number may be, its ends included: `rate: Annotated[float, Within(0, 1)] = 0.5`."""
+
+    least: float = 0
+    most: float = math.inf
+
+    def __str__(self) -> str:
+        """Say it as a user reads it."""
+        return f"from {self.least:,g}" if math.isinf(self.most) else f"from {self.least:,g} to {self.most:,g}"
+
+
 class Detector(NamedTuple):
     """A registered detector."""
 
@@ -96,6 +108,8 @@ class Detector(NamedTuple):
     options: dict[str, Any]
     """Option name (kebab case) to default value."""
     page: str
+    ranges: Mapping[str, Within] = {}
+    """Option name to what it may be; a number that is not named may not be negative."""
 
 
 REGISTRY: dict[str, Detector] = {}
@@ -108,15 +122,23 @@ def detector(
 
     def register(function: Callable[..., Iterator[Claim]]) -> Callable[..., Iterator[Claim]]:
         name = function.__name__.replace("_", "-")
-        options = {
-            parameter.name.replace("_", "-"): parameter.default
+        given = {
+            parameter.name.replace("_", "-"): parameter
             for parameter in inspect.signature(function).parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         }
-        REGISTRY[name] = Detector(name, severity, per, function, options, inspect.getdoc(function) or "")
+        options = {option: parameter.default for option, parameter in given.items()}
+        page = inspect.getdoc(function) or ""
+        REGISTRY[name] = Detector(name, severity, per, function, options, page, ranges_of(given))
         return function
 
     return register
+
+
+def ranges_of(options: Mapping[str, inspect.Parameter]) -> dict[str, Within]:
+    """Give what each number may be, by its annotation."""
+    noted = {name: getattr(parameter.annotation, "__metadata__", ()) for name, parameter in options.items()}
+    return {name: found for name, notes in noted.items() for found in notes if isinstance(found, Within)}
 
 
 @cache

@@ -4,7 +4,18 @@ from typing import Any
 
 import pytest
 
-from forensics.config import UsageError, assignments, chosen, from_environment, from_file, nearest, option, settings
+from forensics.cli import run
+from forensics.config import (
+    UsageError,
+    assignments,
+    chosen,
+    from_environment,
+    from_file,
+    nearest,
+    option,
+    read_key,
+    settings,
+)
 from forensics.detect import Claim, Detector, detectors
 from forensics.timeline import Session
 from forensics.times import instant
@@ -249,3 +260,66 @@ def test_what_is_no_time_is_told(text: str) -> None:
 )
 def test_a_name_is_suggested_only_where_it_is_near(word: str, options: list[str], told: str) -> None:
     assert nearest(word, options) == told
+
+
+RANGES = [
+    ("no-summary.rate=-1", "give a number from 0 to 1"),
+    ("no-summary.rate=1.01", "give a number from 0 to 1"),
+    ("ineffective-compaction.share=2", "give a number from 0 to 1"),
+    ("runaway-cost.share=-0.1", "give a number from 0 to 1"),
+    ("runaway-cost.dollars=-1", "give a number from 0"),
+    ("no-summary.attempts=-1", "give a whole number from 0"),
+    ("silent-stall.idle=-1", "give a whole number from 0"),
+    ("crash-loop.exits=0", "give a whole number from 1"),
+    ("context-blowup.ratio=-1e-9", "give a number from 0"),
+    ("context-blowup.ratio=1e300", "give a number"),
+    (f"silent-stall.idle={'9' * 400}", "give a whole number"),
+]
+
+
+@pytest.mark.parametrize(("word", "message"), RANGES)
+def test_a_number_out_of_its_range_is_told(word: str, message: str) -> None:
+    """A tester's `--set no-summary.rate=-1` was taken, and made every session a finding."""
+    with pytest.raises(UsageError, match=f"does not fit; {message}$"):
+        assignments([word], detectors(), "--set")
+
+
+def test_the_ends_of_a_range_are_in_it() -> None:
+    words = ["no-summary.rate=0", "no-summary.rate=1", "no-summary.attempts=0", "crash-loop.exits=1"]
+    for word in words:
+        assert assignments([word], detectors(), "--set")
+
+
+def test_every_default_is_in_its_range_and_every_share_and_rate_has_one() -> None:
+    for one in detectors().values():
+        assert set(one.ranges) <= set(one.options)
+        assert {name for name in one.options if name in {"rate", "share"}} <= set(one.ranges)
+        for name, within in one.ranges.items():
+            assert within.least <= one.options[name] <= within.most
+
+
+def test_a_policys_number_may_not_be_negative() -> None:
+    assert run(["prove", "atomic-1690", "--set", "atomic-1690.budget-limit=-1"]) == 2
+
+
+@pytest.mark.parametrize("text", ["tool = 3\n", "tool = [1]\n", 'tool = "x"\n'])
+def test_a_pyproject_whose_tool_is_no_table_is_told(project: Callable[[str], Path], text: str) -> None:
+    with pytest.raises(UsageError, match=r"pyproject\.toml: tool is not a table; write \[tool\.forensics\]"):
+        from_file(project(text), known)
+
+
+def test_a_time_span_that_ends_before_it_begins_is_told(project: Callable[[str], Path], tmp_path: Path) -> None:
+    span = {"since": instant("2026-02-01"), "until": instant("2026-01-31", end=True)}
+    with pytest.raises(UsageError, match=r"--since: 2026-02-01T.* is later than --until: 2026-01-31T23:59:59\.999Z"):
+        settings(span, tmp_path, known)
+    inner = project("[tool.forensics]\nsince = 2026-02-01\n")
+    with pytest.raises(UsageError, match="--since"):
+        settings({"until": span["until"]}, inner, known)
+    day = {"since": instant("2026-02-01"), "until": instant("2026-02-01", end=True)}
+    assert settings(day, tmp_path, known) == {**day, "set": {}}
+
+
+@pytest.mark.parametrize("value", ["9" * 400, "9" * 5000, "9007199254740992", 1 << 80])
+def test_a_window_beyond_what_json_holds_is_told(value: object) -> None:
+    with pytest.raises(UsageError, match=r"--cap: .* does not fit; give"):
+        read_key("cap", value, "--cap")

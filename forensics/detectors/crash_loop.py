@@ -2,9 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from forensics.detect import Claim, Measure, detector
+from forensics.detect import Claim, Measure, Within, detector
 from forensics.detectors._units import shortened
 from forensics.events import Event
 from forensics.timeline import File
@@ -29,7 +29,7 @@ class _Crash(NamedTuple):
 
 
 @detector("error", per="file")
-def crash_loop(file: File, *, exits: int = 2, window: float = 60.0) -> Iterator[Claim]:
+def crash_loop(file: File, *, exits: Annotated[int, Within(1)] = 2, window: float = 60.0) -> Iterator[Claim]:
     """Find a host process that exits with an error again and again and is started anew.
 
     Each restart throws away what the process had learned (cooldowns, truncated histories), so the next one can run

@@ -1,10 +1,10 @@
 """The ineffective-compaction detector."""
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from forensics.attempts import Attempt, Round
-from forensics.detect import Basis, Claim, Measure, detector
+from forensics.detect import Basis, Claim, Measure, Within, detector
 from forensics.detectors._units import shortened
 from forensics.events import Event
 from forensics.timeline import Session
@@ -36,7 +36,7 @@ class _Result(NamedTuple):
 
 
 @detector("warning", per="session")
-def ineffective_compaction(session: Session, *, share: float = 0.95) -> Iterator[Claim]:
+def ineffective_compaction(session: Session, *, share: Annotated[float, Within(0, 1)] = 0.95) -> Iterator[Claim]:
     """Find compactions that made no room.
 
     The context is as full as before, so the next request overflows or triggers the next compaction, and a summary

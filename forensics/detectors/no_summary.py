@@ -1,10 +1,10 @@
 """The no-summary detector."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from forensics.attempts import TRIES, Attempt
-from forensics.detect import Claim, Confidence, Measure, Severity, detector
+from forensics.detect import Claim, Confidence, Measure, Severity, Within, detector
 from forensics.detectors._cut import suspects
 from forensics.detectors._rates import densest
 from forensics.detectors._units import Unit, shortened, units
@@ -32,7 +32,7 @@ class _Count(NamedTuple):
 
 
 @detector("error", per="file")
-def no_summary(file: File, *, rate: float = 0.5, attempts: int = 3) -> Iterator[Claim]:
+def no_summary(file: File, *, rate: Annotated[float, Within(0, 1)] = 0.5, attempts: int = 3) -> Iterator[Claim]:
     """Find compaction attempts that produced no summary: failed, truncated, empty, or headings without content.
 
     An agent that cannot summarise either loses what it cut away or keeps a context that no longer fits, and often

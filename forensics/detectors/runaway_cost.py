@@ -1,15 +1,21 @@
 """The runaway-cost detector."""
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
-from forensics.detect import Claim, Measure, detector
+from forensics.detect import Claim, Measure, Within, detector
 from forensics.events import Event
 from forensics.timeline import Session
 
 
 @detector("warning", per="session")
 def runaway_cost(
-    session: Session, *, dollars: float = 50.0, share: float = 0.5, least: float = 1.0, tokens: int = 2_000_000
+    session: Session,
+    *,
+    dollars: float = 50.0,
+    share: Annotated[float, Within(0, 1)] = 0.5,
+    least: float = 1.0,
+    tokens: int = 2_000_000,
 ) -> Iterator[Claim]:
     """Find sessions that paid more for recovery than for work.
 
