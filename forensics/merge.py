@@ -3,17 +3,18 @@
 import sys
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 import msgspec
 
-from forensics.detect import Finding, told_again
+from forensics.detect import SEVERITIES, Finding, told_again
 from forensics.scan import SessionTotals
 from forensics.totals import stretches
 
 NEAR = 2000
 """Milliseconds by which two files may date the same thing differently: before and after a request, two writers."""
 _STALL = "silent-stall"
+_BLOWUP = "context-blowup"
 
 Key = tuple[str, str | None]
 Place = tuple[str, str | None, str]
@@ -90,8 +91,56 @@ class Merger:
             if session is None or len({self._parsers.get(one.file) for one in group}) < 2:
                 kept.extend(group)
                 continue
-            kept.extend(self._matched(sorted(group, key=lambda one: self._fullest(agent, session, one.file))))
+            matched = self._matched(sorted(group, key=lambda one: self._fullest(agent, session, one.file)))
+            kept.extend(self._contained(sorted(matched, key=_fuller)))
         return kept
+
+    def _contained(self, group: list[Finding]) -> list[Finding]:
+        """Merge what one file tells in parts, or in part, into the finding of another format that tells it whole.
+
+        Each evidence row of the whole one stands for one finding of a file at most, and nothing is merged into a
+        finding that is less severe.
+        """
+        kept: list[Finding] = []
+        whole: list[set[str]] = []
+        dated: list[tuple[int, int]] = []
+        used: defaultdict[tuple[int, str], set[int]] = defaultdict(set)
+        for one in group:
+            for at in self._near(one, kept, dated):
+                other = kept[at]
+                rows = None if one.file in whole[at] else self._rows_of(one, other)
+                if rows is not None and not rows & used[at, one.file]:
+                    used[at, one.file] |= rows
+                    other.also = sorted({*other.also, one.file, *one.also} - {other.file})
+                    break
+            else:
+                for time in one.times:
+                    insort(dated, (time, len(kept)))
+                kept.append(one)
+                whole.append(set(one.also))
+        return kept
+
+    @staticmethod
+    def _near(one: Finding, kept: list[Finding], dated: list[tuple[int, int]]) -> Iterable[int]:
+        """Give the places of the findings that may hold one: with a row at the time of its first, in order."""
+        if one.detector == _BLOWUP:
+            return range(len(kept))
+        if not one.times:
+            return ()
+        first, last = (bisect_left(dated, (one.times[0] + apart, 0)) for apart in (-NEAR, NEAR + 1))
+        return sorted({at for _, at in dated[first:last]})
+
+    def _rows_of(self, one: Finding, other: Finding) -> set[int] | None:
+        """Give the evidence rows of another format's finding, by their time, that tell all that one tells."""
+        if self._parsers.get(one.file) == self._parsers.get(other.file):
+            return None
+        if one.detector == _BLOWUP:
+            sizes = [(f.measures.get("measure"), f.measures.get("peak"), f.measures.get("cap")) for f in (one, other)]
+            return {0} if sizes[0] == sizes[1] and None not in sizes[0] else None
+        if one.start is None or other.start is None or not one.times or not other.times:
+            return None
+        nearest = {time: _nearest_of(other.times, time) for time in one.times}
+        return set(nearest.values()) if all(abs(a - b) <= NEAR for a, b in nearest.items()) else None
 
     def _matched(self, group: list[Finding]) -> list[Finding]:
         kept: list[Finding] = []
@@ -156,6 +205,15 @@ def _one_id_each(findings: list[Finding]) -> list[Finding]:
         if keeper.setdefault(one.id, one.file) != one.file:
             named[id(one)] = msgspec.structs.replace(one, id=told_again(one))
     return [named.get(id(one), one) for one in findings]
+
+
+def _nearest_of(times: list[int], time: int) -> int:
+    at = bisect_left(times, time)
+    return min(times[max(at - 1, 0) : at + 1], key=lambda one: abs(one - time))
+
+
+def _fuller(one: Finding) -> tuple[int, bool, int, int]:
+    return SEVERITIES.index(one.severity), one.start is None, -len(one.times), -len(one.records)
 
 
 def _earliest(one: Finding) -> tuple[bool, int, str, list[int]]:
