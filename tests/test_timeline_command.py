@@ -60,6 +60,31 @@ def test_around_a_line(show: Show, samples: Path) -> None:
     assert [at for at in (387, 389, 1085) if f"\n{at}  " in out] == [387, 389]
 
 
+def test_around_a_line_shows_only_the_session_that_holds_it(show: Show, tmp_path: Path) -> None:
+    path = tmp_path / "two.jsonl"
+    rows = [{"kind": "prompt", "session": "ab"[at % 2], "origin": "human", "text": f"No. {at}"} for at in range(40)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, _ = show(path, "--around", 10)
+    assert code == 0
+    assert "session b (" in out
+    assert "session a (" not in out
+    assert f"\n10 {'':10}▶ prompt by a person: No. 9\n" in out
+
+
+def test_runs_of_identical_failures_are_folded(show: Show, tmp_path: Path) -> None:
+    path = tmp_path / "loop.jsonl"
+    failed = {"kind": "reply", "session": "s", "stop": "error", "fault": "overflow", "error": "too long"}
+    check = {"kind": "budget", "session": "s", "context": 900, "cap": 500}
+    rows = [{"kind": "session", "session": "s"}, *[failed, check] * 6, {**failed, "error": "other"}, failed]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = show(path)[1]
+    assert out.count("too long") == 3
+    assert "4 more of the same, and 5 budget checks\n" in out
+    assert [at for at in (2, 6, 12, 14, 15) if f"\n{at:>2}  " in out] == [2, 12, 14, 15]
+    near = show(path, "--around", 6)[1]
+    assert "\n 6  " in near
+
+
 def test_a_line_that_no_row_is_near_is_told(show: Show, samples: Path) -> None:
     code, out, err = show(samples / LOG, "--around", 99_999)
     assert (code, out) == (2, "")

@@ -1,7 +1,9 @@
 """A session as text for the screen: a heading, its context as a line of blocks, and a row for each thing."""
 
 import io
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +18,7 @@ from forensics.times import moment
 Clean = Callable[[str], str]
 _AROUND = 10
 _FIRST_WORDS = 60
+_FEWEST_ALIKE = 3
 _COLORS = {"compactions": "cyan", "failures": "red", "prompts": "magenta", "exits": "bold red"}
 _SIGNS = {
     "compactions": "◆", "failures": "✖", "prompts": "▶", "exits": "■", "budgets": "·", "tools": "·", "replies": "·",
@@ -52,19 +55,77 @@ def show(
     )  # fmt: skip
     screen = _Screen(console, clean, ascii_only=ascii_only)
     shown = 0
-    for session in [*file.sessions, None]:
+    for session in _holding(file, around):
         events = session.events if session else file.host
         chosen = _chosen(events, around, only)
         if not chosen:
             continue
         shown += len(chosen)
         screen.heading(file, session)
-        screen.rows(chosen, session)
+        screen.rows(chosen, session, around)
     if around is not None and not shown:
         return None
     if not shown:
         screen.line("no rows of this kind", "dim")
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _holding(file: File, around: int | None) -> list[Session | None]:
+    """Give the session, or the process, that has a row at the line; where none has, those that have folded rows there.
+
+    Where neither tells, all are given.
+    """
+    tracks: list[Session | None] = [*file.sessions, None]
+    if around is None:
+        return tracks
+    held = [one for one in tracks if any(row.line == around for row in (one.events if one else file.host))]
+    return held or [one for one in file.sessions if _folds(one.events, around)] or tracks
+
+
+def _folds(events: list[Event], line: int) -> bool:
+    """Whether good replies are folded between the rows on either side of the line."""
+    lined = [one for one in events if one.line is not None]
+    at = bisect_left(lined, line, key=lambda one: one.line or 0)
+    return 0 < at < len(lined) and _folded(lined[at - 1], lined[at]) > 0
+
+
+class _Alike(NamedTuple):
+    """Rows that are left out, for they are like those on either side: so many failed replies and budget checks."""
+
+    failed: int
+    checks: int
+    last: Event
+
+
+def _shortened(events: list[Event], keep: int | None) -> Iterator[Event | _Alike]:
+    """Fold what lies between the first and the last of identical failed replies with nothing but budget checks between.
+
+    The row of the line `keep` is never folded.
+    """
+    at = 0
+    while at < len(events):
+        same = _alike(events, at)
+        inner = events[at + 1 : same[-1]] if len(same) >= _FEWEST_ALIKE else []
+        yield events[at]
+        if inner and all(one.line is None or one.line != keep for one in inner):
+            yield _Alike(len(same) - 2, len(inner) - len(same) + 2, inner[-1])
+            at = same[-1]
+        else:
+            at += 1
+
+
+def _alike(events: list[Event], first: int) -> list[int]:
+    """Give the places of the failed replies from `first` on that say the same, one after another."""
+    said = words(events[first])
+    found = [first]
+    if topic(events[first]) != "failures":
+        return found
+    for at in range(first + 1, len(events)):
+        if topic(events[at]) == "failures" and words(events[at]) == said:
+            found.append(at)
+        elif events[at].kind != "budget" or events[at].text:
+            break
+    return found
 
 
 def _chosen(events: list[Event], around: int | None, only: frozenset[str] | None) -> list[Event]:
@@ -109,11 +170,18 @@ class _Screen:
             cap = f" of {session.cap:,}" if session.cap else ""
             self.line(f"{drawn} context peak {session.peak:,}{cap} tokens", "blue")
 
-    def rows(self, chosen: list[Event], session: Session | None) -> None:
+    def rows(self, chosen: list[Event], session: Session | None, around: int | None) -> None:
         width = max((len(self._place(one)) for one in chosen), default=1)
         before: Event | None = None
         day = ""
-        for event in chosen:
+        for event in _shortened(chosen, around):
+            if isinstance(event, _Alike):
+                checks = (
+                    f", and {event.checks:,} budget check{'' if event.checks == 1 else 's'}" if event.checks else ""
+                )
+                self.line(f"{'':{width}}           {event.failed:,} more of the same{checks}", "dim")
+                before = event.last
+                continue
             for words_ in _between(before, event, session):
                 self.line(f"{'':{width}}           {words_}", "dim")
             time = moment(event.ts)
@@ -146,11 +214,15 @@ class _Screen:
             self._console.print(Text(start, style="dim" if at else style) + line)
 
 
+def _folded(before: Event, event: Event) -> int:
+    return event.nth - before.nth - (before.kind == "reply" and before.stop in GOOD_STOPS)
+
+
 def _between(before: Event | None, event: Event, session: Session | None) -> Iterator[str]:
     """Say what lies folded between two rows: good replies, and a silence."""
     if before is None:
         return
-    folded = event.nth - before.nth - (before.kind == "reply" and before.stop in GOOD_STOPS) if session else 0
+    folded = _folded(before, event) if session else 0
     parts: list[str] = []
     if folded > 0:
         parts.append(f"{folded:,} more good {'reply' if folded == 1 else 'replies'}")
