@@ -79,14 +79,14 @@ def _program(
 
 def main() -> NoReturn:
     """Run the command line."""
+    _common.fill_descriptors()
     _common.collect_seldom()
     code = run(sys.argv[1:])
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except (BrokenPipeError, ValueError):
         _common.abandon_stdout()
-    except AttributeError:  # started without standard output
-        pass
     sys.exit(code)
 
 
@@ -95,7 +95,7 @@ def run(arguments: Sequence[str]) -> int:
     first = arguments[0] if arguments else ""
     command = typer.main.get_command(build([first]) if first in COMMANDS else app())
     if not arguments:
-        sys.stderr.write(help_pages()[""])
+        _common.aside(help_pages()[""])
         return 2
     try:
         code: Any = command.main(list(arguments), prog_name="forensics", standalone_mode=False)
@@ -107,6 +107,12 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _common.abandon_stdout()
         return 0
+    except OSError as error:
+        if error.filename is not None:
+            return _failed(error, arguments)
+        _common.abandon_stdout()  # a page of help, which typer writes itself
+        _common.complain(f"standard output cannot be written: {error.strerror}; write to another place")
+        return 2
     except Exception as error:  # noqa: BLE001  (the last resort: one line instead of a traceback)
         return _failed(error, arguments)
     if code == INTERRUPTED:
@@ -123,7 +129,7 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if {"-v", "--verbose"} & set(arguments):
         import traceback  # noqa: PLC0415  (only where something broke)
 
-        traceback.print_exception(error)
+        _common.aside("".join(traceback.format_exception(error)))
     return 2
 
 

@@ -36,9 +36,24 @@ def complain(message: str, kind: str = "error") -> None:
     """Write one line for the user to standard error."""
     from forensics.safe import plain  # noqa: PLC0415  (only where there is something to say)
 
+    aside(f"forensics: {kind}: {plain(message)}\n")
+
+
+def aside(text: str) -> None:
+    """Write to standard error, if there is one that takes it."""
     with contextlib.suppress(OSError, ValueError):
-        sys.stderr.write(f"forensics: {kind}: {plain(message)}\n")
-        sys.stderr.flush()
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def fill_descriptors() -> None:
+    """Open what the program was started without, so that no file of ours takes the place of a standard stream."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
 
 
 def collect_seldom() -> None:
@@ -95,7 +110,12 @@ def encodes(text: str, stream: Any) -> bool:
 
 
 def write(text: str | bytes) -> None:
-    """Write data to standard output. Text goes out in the stream's encoding; a reader that has gone is no error."""
+    """Write data to standard output. Text goes out in the stream's encoding; a reader that has gone is no error.
+
+    Raises `UsageError` where there is no standard output, or where it takes nothing.
+    """
+    if sys.stdout is None or sys.stdout.closed:
+        raise UsageError("standard output is closed; leave it open, or send it to a file")
     if isinstance(text, str):
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         text = text.encode(encoding, "backslashreplace")
@@ -112,7 +132,8 @@ def write(text: str | bytes) -> None:
 def abandon_stdout() -> None:
     """Let what is still to be written go nowhere: the reader of the pipe is gone."""
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_complet
 from pathlib import Path
 from typing import NamedTuple
 
-from forensics.cli._common import REPORT_BUG, collect_seldom, complain, is_terminal
+from forensics.cli._common import REPORT_BUG, aside, collect_seldom, complain, is_terminal
 from forensics.inputs import Found
 from forensics.parse import parsers
 from forensics.scan import Options, Result, Skipped, scan_file
@@ -93,7 +93,7 @@ def _broken(result: Result, trace: str, *, verbose: bool) -> None:
     if result.skipped:
         complain(f"{result.skipped.path}: {result.skipped.reason}; {REPORT_BUG}")
     if verbose:
-        sys.stderr.write(trace)
+        aside(trace)
 
 
 class _Progress:

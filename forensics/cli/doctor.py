@@ -1,6 +1,5 @@
 """The command that says how files are recognised and read, without judging what is in them."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -50,7 +49,6 @@ def doctor(
         _common.write("".join(f"{plain(line)}\n" for line in _lines(report, verbose=verbose)))
     if result.exit_code and not quiet:
         _common.complain(f"{result.reason} (exit {result.exit_code})", "result")
-    sys.stdout.flush()
     _common.finish(result.exit_code)
 
 
