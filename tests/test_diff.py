@@ -275,6 +275,27 @@ def test_folders_are_compared_file_by_file_where_names_agree(command: Command, s
     assert (made["files"], made["sessions"], made["common"]) == ([2, 2], [2, 1], 1)
 
 
+def test_files_of_one_name_in_unrelated_folders_are_not_compared(
+    command: Command, samples: Path, tmp_path: Path
+) -> None:
+    """Only the path within the given folder or a shared session makes two files a pair."""
+    captures = samples / "captures"
+    places = {
+        "before/x/one.jsonl": "underflow.jsonl",
+        "after/y/one.jsonl": "length.jsonl",
+        "before/x/early.jsonl": "two-sessions.jsonl",
+        "after/y/late.jsonl": "two-sessions.jsonl",
+    }
+    for place, file in places.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_bytes((captures / file).read_bytes())
+    assert json.loads(command("diff", "before", "after", "-f", "json", "-q")[1])["structures"] == []
+    changed = (captures / "two-sessions.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "after/y/late.jsonl").write_bytes(b"".join(changed[:-4]))
+    made = json.loads(command("diff", "before", "after", "-f", "json", "-q")[1])
+    assert {one["file"] for one in made["structures"]} == {"x/early.jsonl"}
+
+
 def test_reports_of_scan_are_a_side(command: Command, samples: Path, tmp_path: Path) -> None:
     _, scanned, _ = command("scan", samples / "captures", "-f", "json", "-q", "--now", "2026-11-30")
     path = tmp_path / "before.json"

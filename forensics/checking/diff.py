@@ -56,7 +56,7 @@ TOLD = frozenset({"compaction-loop", "manual-continue", "no-summary"})
 
 
 def compare(before: Side, after: Side, structures: Iterable[tuple[str, Difference]] = ()) -> Diff:
-    """Compare two sides; `structures` holds the differences of recordings of the same name."""
+    """Compare two sides; `structures` holds the differences of recordings that belong together."""
     early, late = before.cases(), after.cases()
     ran = sorted(set(before.detectors) & set(after.detectors))
     skipped = sorted(set(before.detectors) ^ set(after.detectors))

@@ -1,6 +1,8 @@
 """The command that compares before and after."""
 
+import os
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,7 +45,8 @@ def diff(  # noqa: PLR0917  (the options of the command)
     """Compare sessions before and after a release: what is better, what is worse, and how sure that is.
 
     Rates stand with their denominators and 95 % intervals, by version of the agent where the files say it. Findings
-    of sessions that both sides have, and recordings of the same name, are compared one by one.
+    of sessions that both sides have are compared one by one, and so are recordings that share a session or have the
+    same path within both folders.
 
     Exit codes: 0 compared, 2 wrong usage or internal error, 3 nothing was recognised on a side, 4 incomplete and
     --strict, 130 interrupted.
@@ -63,7 +66,7 @@ def diff(  # noqa: PLR0917  (the options of the command)
 
     hide = asked.get("redact", format_ == "markdown")
     sides = [_side(one, asked, hide=hide) for one in (before, after)]
-    made = compare(sides[0][0], sides[1][0], _structures(sides[0][1], sides[1][1]))
+    made = compare(sides[0][0], sides[1][0], _structures((before, after), sides[0][1], sides[1][1]))
     if format_ == "json":
         _common.write((encode(made, indent=2) + "\n").encode())
     elif format_ == "markdown":
@@ -96,24 +99,66 @@ def _side(given: str, asked: Settings, *, hide: bool) -> "tuple[Side, Gathered |
     return of_report(given, redacted(report, Path.cwd().as_posix()) if hide else report), found
 
 
-def _structures(before: "Gathered | None", after: "Gathered | None") -> "Iterator[tuple[str, Difference]]":
-    """Compare recordings of the same name, as locks do; two single files are compared whatever their names."""
+def _structures(
+    names: tuple[str, str], before: "Gathered | None", after: "Gathered | None"
+) -> "Iterator[tuple[str, Difference]]":
+    """Compare recordings of the same session or place, as locks do; two single files whatever they are."""
     if before is None or after is None:
         return
     from forensics.check import structure  # noqa: PLC0415  (not needed for --help)
     from forensics.checking.lock import compare  # noqa: PLC0415
 
-    for name, one, other in _pairs(before.files, after.files):
+    for name, one, other in _pairs((names[0], before), (names[1], after)):
         was, now = structure(one, before.options), structure(other, after.options)
         if was and now:
             yield from ((name, difference) for difference in compare(was[0], now[0]))
 
 
-def _pairs(before: "list[Found]", after: "list[Found]") -> "Iterator[tuple[str, Found, Found]]":
-    if len(before) == len(after) == 1:
-        yield before[0].path.name, before[0], after[0]
+def _pairs(before: "tuple[str, Gathered]", after: "tuple[str, Gathered]") -> "Iterator[tuple[str, Found, Found]]":
+    """Pair files that alone share a session with each other; else those of the same path within both folders."""
+    if len(before[1].files) == len(after[1].files) == 1:
+        yield before[1].files[0].path.name, before[1].files[0], after[1].files[0]
         return
-    old, new = ({one.path.name: one for one in side} for side in (before, after))
-    twice = len(old) < len(before) or len(new) < len(after)
-    if not twice:
-        yield from ((name, old[name], new[name]) for name in sorted(old.keys() & new.keys()))
+    old, new = _placed(*before), _placed(*after)
+    holders = _holders(after[1], new)
+    shared = {
+        place: {other for one in held for other in holders.get(one, ())}
+        for place, held in _sessions(before[1], old).items()
+    }
+    wanted = Counter(other for others in shared.values() for other in others)
+    found = {
+        place: other for place, others in shared.items() if len(others) == 1 for other in others if wanted[other] == 1
+    }
+    taken = set(found.values())
+    found |= {place: place for place in old.keys() & new.keys() if place not in found and place not in taken}
+    yield from ((place, old[place], new[found[place]]) for place in sorted(found))
+
+
+def _placed(given: str, side: "Gathered") -> "dict[str, Found]":
+    """Give the files by their path within the folder that was given; of a glob, within the folder that holds all."""
+    if not side.files:
+        return {}
+    where = [one.path.absolute() for one in side.files]
+    root = Path(given).absolute() if Path(given).is_dir() else Path(os.path.commonpath([one.parent for one in where]))
+    return {
+        (path.relative_to(root) if path.is_relative_to(root) else path).as_posix(): one
+        for path, one in zip(where, side.files, strict=True)
+    }
+
+
+def _sessions(side: "Gathered", placed: "dict[str, Found]") -> dict[str, set[tuple[str, str]]]:
+    """Give the agents' sessions that each file holds, by its path."""
+    held: dict[str, set[tuple[str, str]]] = {}
+    for result in side.results:
+        for one in result.sessions:
+            held.setdefault(one.file, set()).add((one.agent, one.session))
+    return {place: held.get(one.name, set()) for place, one in placed.items()}
+
+
+def _holders(side: "Gathered", placed: "dict[str, Found]") -> dict[tuple[str, str], set[str]]:
+    """Give the paths of the files that hold each session."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for place, held in _sessions(side, placed).items():
+        for one in held:
+            found.setdefault(one, set()).add(place)
+    return found

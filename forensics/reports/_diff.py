@@ -147,7 +147,7 @@ def _short(one: Figure) -> str:
 
 
 def _lines(diff: Diff) -> Iterator[str]:
-    """Give the changes one by one: of sessions on both sides, then of recordings of the same name."""
+    """Give the changes one by one: of sessions on both sides, then of recordings on both sides."""
     if diff.common:
         yield f"{count(diff.common, 'session')} on both sides, {count(len(diff.changes), 'change')} of findings"
     for one in diff.changes:
