@@ -291,6 +291,10 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+_OPENED = frozenset({b"{", b"["})
+"""First lines of JSON that is written over several."""
+
+
 def looks_like(head: Head) -> str:
     """Say what a file that nothing recognises looks like."""
     if not head.size:
@@ -301,6 +305,8 @@ def looks_like(head: Head) -> str:
         return "zstd-compressed: decompress it first"
     if head.data.startswith(b"\x1f\x8b"):
         return "gzip-compressed: decompress it first"
+    if head.data.lstrip().split(b"\n", 1)[0].rstrip() in _OPENED:
+        return "JSON document: not a format that is read"
     if head.objects:
         return f"JSON lines with keys {', '.join(sorted(head.first)[:8])}: not a format that is read"
     try:

@@ -111,6 +111,8 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     waiting_seconds: float | None
     compactions_per_prompt: int | None = None
     """The most compaction attempts between two prompts of a person, those that the person ordered left out."""
+    refused_context: int | None = None
+    """The greatest request that was refused as too large, of those whose size the error names."""
     contexts: list[int]
     """At most 60 context sizes over the session, each the greatest of its stretch."""
 
@@ -233,8 +235,14 @@ def totals(
         cost=None if session.cost is None else round(session.cost, 9),
         waiting_seconds=round(sum(waits), 3) if waits else None,
         compactions_per_prompt=None if shown("prompts", session.prompts) is None else _per_prompt(session),
+        refused_context=_refused(session),
         contexts=session.contexts(60),
     )
+
+
+def _refused(session: Session) -> int | None:
+    sizes = (one.estimate for one in session.events if one.kind == "reply" and one.fault == "overflow")
+    return max((size for size in sizes if size is not None), default=None)
 
 
 def _per_prompt(session: Session) -> int:

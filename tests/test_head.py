@@ -203,3 +203,9 @@ def test_two_damaged_lines_among_the_first_leave_a_format_known(
 
 def _alone(line: bytes) -> list[bytes]:
     return [line]
+
+
+@pytest.mark.parametrize("text", ['{\n "a": 1,\n "b": {}\n}\n', '[\n {"a": 1},\n {"a": 2}\n]\n', '{\r\n"a": 1\r\n}'])
+def test_json_over_several_lines_is_not_called_lines(write: Write, text: str) -> None:
+    with pytest.raises(NotRecognised, match="JSON document: not a format that is read"):
+        recognise(write(text.encode()))

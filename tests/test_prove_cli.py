@@ -156,3 +156,11 @@ def test_what_cannot_be_done_is_said_in_one_line(arguments: list[str], words: st
 def test_the_assumptions_are_listed(capfd: Capture) -> None:
     assert run(["prove", "--assume", "help"]) == 0
     assert "summaries-succeed" in capfd.readouterr().out
+
+
+def test_one_policy_checked_is_told_in_the_singular(capfd: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    assert run(["prove", "reference", "-f", "json"]) == 0
+    path.write_text(capfd.readouterr().out)
+    assert run(["prove", "--verify", str(path)]) == 0
+    assert "1 policy checked, every claim holds" in capfd.readouterr().err

@@ -32,7 +32,7 @@ def test_a_healthy_session_is_told_as_healthy(incident_of: Build, samples: Path)
         "Nothing went wrong that these detectors look for: 1 session with 96 replies were read."
     )
     assert made.groups == []
-    assert "Pi files cannot show failed compactions" in " ".join(made.limits)
+    assert "Failed compactions: 1 file cannot show them (pi): their rate is unknown there." in made.limits
     assert [track.counts["prompt"] for track in made.tracks] == [3]
 
 

@@ -187,6 +187,8 @@ def _verified(path: Path, *, quiet: bool) -> int:
         raise UsageError(f"--verify: {path}: not a certificate ({type(error).__name__}: {error})") from error
     _common.write("".join(f"{problem}\n" for problem in problems))
     if not quiet:
-        held = f"{len(document['policies'])} policies checked, every claim holds"
-        _common.complain(f"{f'{len(problems)} claims do not hold' if problems else held}", "result")
+        policies, broken = len(document["policies"]), len(problems)
+        held = f"{policies} {'policy' if policies == 1 else 'policies'} checked, every claim holds"
+        failed = f"{broken} {'claim does' if broken == 1 else 'claims do'} not hold"
+        _common.complain(failed if problems else held, "result")
     return int(bool(problems))

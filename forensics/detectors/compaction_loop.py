@@ -107,7 +107,7 @@ def _message(cycles: int, hours: float | None, cost: float | None, period: float
     if hours is not None:
         parts.append(f"over {hours:.1f} h" if hours >= 1 else f"over {hours * 60:.1f} min")
     if period is not None:
-        parts.append(f"typically {period:.0f} s apart" if period >= 1 else "without a delay")
+        parts.append(f"half of them {period:.0f} s apart or less" if period >= 1 else "without a delay")
     if cost:
         parts.append(f"${cost:,.2f}")
     return ", ".join(parts)

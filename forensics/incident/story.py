@@ -175,9 +175,5 @@ def _money(report: Report) -> Iterator[Sentence]:
 
 
 def _limits(report: Report) -> Iterator[Sentence]:
-    words = blind_spots(report.coverage)
-    if len(words) > 2:
-        yield [_said("Some of these formats do not show every failed compaction", "coverage"), _said(".")]
-        return
-    for one in words:
+    for one in blind_spots(report.coverage):
         yield [_said(one[:1].upper() + one[1:], "coverage"), _said(".")]

@@ -188,12 +188,14 @@ def _outcomes(report: Report) -> str:
 
 
 def blind_spots(coverage: Coverage) -> list[str]:
-    """Say what the formats that were read cannot show, a sentence for each parser."""
-    words = {"no": "cannot show failed compactions", "partly": "show failed compactions only in part"}
-    seen = sorted(
-        {(one.parser, one.failures_observable) for one in coverage.inputs if one.failures_observable != "yes"}
-    )
-    return [f"{parser} files {words[shown]}: their rate is unknown" for parser, shown in seen]
+    """Say what the files that were read cannot show: a sentence, with a number of files for each kind of gap."""
+    told: list[str] = []
+    for gap, words in (("no", "cannot show them"), ("partly", "in part")):
+        parsers = [one.parser for one in coverage.inputs if one.failures_observable == gap]
+        if parsers:
+            verb = "" if gap == "no" else "shows them " if len(parsers) == 1 else "show them "
+            told.append(f"{count(len(parsers), 'file')} {verb}{words} ({', '.join(sorted(set(parsers)))})")
+    return [f"failed compactions: {', '.join(told)}: their rate is unknown there"] if told else []
 
 
 def headline(finding: Finding) -> str:

@@ -163,8 +163,10 @@ def _sessions(console: Console, listed: list[Finding], report: Report, style: St
             _alike(console, group, style)
         console.print()
     if len(shown) < len(groups):
-        left = sum(len(findings) for findings in list(groups.values())[len(shown) :])
-        words = f"and {count(left, 'finding')} in {count(len(groups) - len(shown), 'session')} more"
+        left = [one for findings in list(groups.values())[len(shown) :] for one in findings]
+        sessions = {(one.agent, one.session) for one in left if one.session is not None}
+        where = f" in {count(len(sessions), 'session')}" if sessions else ""
+        words = f"and {count(len(left), 'more finding')}{where}"
         console.print(_text(f"{words} (use --format json)\n", "dim"))
     known = {one.bases.get(name) for one in listed for name, value in one.measures.items() if value is not None}
     used = [basis for basis in MARKS if basis in known]
@@ -188,7 +190,9 @@ def _title(console: Console, first: Finding, totals: SessionTotals | None, style
         known = (
             f" of {totals.cap:,} tokens ({totals.peak_ratio:.2f} x, {totals.cap_source})" if totals.cap else " tokens"
         )
-        _indented(console, [f"{drawn} context peak {totals.peak_context:,}{known}"], "blue", 2)
+        refused = totals.refused_context
+        more = f" (refused: {refused:,})" if refused is not None and refused > totals.peak_context else ""
+        _indented(console, [f"{drawn} context peak {totals.peak_context:,}{known}{more}"], "blue", 2)
 
 
 def _alike(console: Console, findings: list[Finding], style: Style) -> None:

@@ -24,7 +24,7 @@ def test_one_screen_says_what_where_and_how_bad(report: Report) -> None:
     assert "  ERROR manual-continue\n    logs/a.jsonl:387-390  2026-07-09 10:00:00 - 10:13:30\n" in text
     assert "waiting 13 min 30 s* (13 min 20 s to 13 min 40 s), rate unknown" in flat
     assert "\n* derived\n" in text
-    assert "plain files show failed compactions only in part" in text
+    assert "failed compactions: 1 file shows them in part (plain): their rate is unknown there" in flat
     assert max(map(len, text.splitlines())) <= 80
     assert text.splitlines()[-1] == "1 error (exit 0)"
 
@@ -40,7 +40,7 @@ def test_long_lists_are_cut_and_verbose_shows_all(report_of: Callable[..., Repor
     report = report_of([*alike, *sessions])
     text = render("table", report)
     assert "and 14 more (use --format json)" in text
-    assert "and 19 findings in 19 sessions more (use --format json)" in text
+    assert "and 19 more findings in 19 sessions (use --format json)" in text
     full = render("table", report, Style(verbose=True))
     assert "more (use" not in full
     assert full.count("id 00000000") == 50
@@ -76,3 +76,11 @@ def test_hostile_text_is_inert(hostile: Report) -> None:
         assert bad not in text
     assert "\\x1b[31mred" in text
     assert "[bold]markup[/bold]" in text.replace("\n", " ").replace("  ", " ")
+
+
+def test_a_refused_request_larger_than_the_context_peak_is_told_beside_it(report: Report) -> None:
+    report.sessions[0].refused_context = 131_000
+    flat = " ".join(render("table", report, Style(width=120)).split())
+    assert "context peak 120,000 of 128,000 tokens (0.94 x, recorded) (refused: 131,000)" in flat
+    report.sessions[0].refused_context = 119_000
+    assert "refused:" not in render("table", report, Style(width=120))
