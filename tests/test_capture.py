@@ -261,3 +261,38 @@ def test_a_capture_is_the_same_whenever_it_is_made(tmp_path: Path, events_of: Ca
     assert [one.files for one in _captures(path)] == [one.files for one in _captures(path)]
     (made,) = _captures(path)
     assert len(events_of(_saved(made, tmp_path))) == 4
+
+
+def _stuck(session: str) -> str:
+    at = [f"2026-07-09T10:00:{second:02}Z" for second in (0, 10, 50, 55)]
+    rows: list[dict[str, Any]] = [
+        {"kind": "prompt", "origin": "human", "ts": at[0], "text": "Sort it."},
+        {"kind": "reply", "stop": "error", "fault": "overloaded", "ts": at[1]},
+        {"kind": "prompt", "origin": "human", "ts": at[2], "text": "continue"},
+        {"kind": "reply", "stop": "done", "ts": at[3]},
+    ]
+    return "".join(json.dumps({"session": session, **row}) + "\n" for row in rows)
+
+
+def test_an_id_begun_alike_in_two_files_is_not_taken_from_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = tmp_path / "every.jsonl"
+    every.write_text("".join(_stuck(f"s{number}") for number in range(900)))
+    options = Options(now=NOW, detectors=("manual-continue",))
+    found = scan_file(every, "every.jsonl", options).findings
+    seen = {one.id[:4]: one for one in found}
+    first, last = next((one, seen[one.id[:4]]) for one in found if seen[one.id[:4]] is not one)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(_stuck(first.session or ""))
+    (folder / "b.jsonl").write_text(_stuck(last.session or ""))
+    target = tmp_path / "small.jsonl"
+    assert run(["capture", str(folder), "--finding", first.id[:4], "-o", str(target)]) == 2
+    told = capsys.readouterr().err
+    assert f"--finding: {first.id[:4]} begins 2 ids, in " in told
+    assert "a.jsonl, " in told
+    assert "b.jsonl; give more of it" in told
+    assert not target.exists()
+    assert run(["capture", str(folder), "--finding", last.id, "-o", str(target), "--quiet"]) == 0
+    assert target.exists()

@@ -132,6 +132,7 @@ class _Job:
 
         options = Options(options=asked["set"], cap=asked.get("cap"), now=asked.get("now"))
         read = 0
+        hits: list[tuple[Subject, Finding]] = []
         files = self._inputs.files
         for one in files:
             try:
@@ -141,20 +142,36 @@ class _Job:
                     _common.complain(str(error))
                 continue
             read += 1
-            self._subject(subject)
-            if self._wanted is not None and self.matched:
+            if self._wanted is None:
+                self._subject(subject, subject.findings)
+                continue
+            hits += [(subject, one) for one in subject.findings if self._names_it(one)]
+            if any(one.id == self._wanted for _, one in hits):
                 break
+        if hits:
+            self._subject(*self._only(hits))
         return read
 
-    def _subject(self, subject: "Subject") -> None:
+    def _names_it(self, one: Finding) -> bool:
+        wanted = self._wanted or ""
+        return one.id.startswith(wanted) or told_again(one).startswith(wanted)
+
+    def _only(self, hits: "list[tuple[Subject, Finding]]") -> "tuple[Subject, list[Finding]]":
+        """Give the one finding that is meant; ids that a scan gives to later files count where no other fits."""
+        wanted = self._wanted or ""
+        whole = [hit for hit in hits if hit[1].id == wanted]
+        hits = whole or [hit for hit in hits if hit[1].id.startswith(wanted)] or hits
+        ids = {one.id if one.id.startswith(wanted) else told_again(one) for _, one in hits}
+        if len(ids) > 1:
+            files = ", ".join(sorted({subject.name for subject, _ in hits}))
+            raise UsageError(f"--finding: {wanted} begins {len(ids)} ids, in {files}; give more of it")
+        subject, one = hits[0]
+        return subject, [one]
+
+    def _subject(self, subject: "Subject", chosen: list[Finding]) -> None:
         from forensics.capture import CannotCapture  # noqa: PLC0415
 
-        wanted = self._wanted or ""
-        chosen = [one for one in subject.findings if one.id.startswith(wanted)]
-        chosen = chosen or [one for one in subject.findings if told_again(one).startswith(wanted)]
-        if self._wanted is not None and len({one.id for one in chosen}) > 1:
-            raise UsageError(f"--finding: {self._wanted} begins {len(chosen)} ids; give more of it")
-        for one in chosen if self._wanted is None else chosen[:1]:
+        for one in chosen:
             self.matched += 1
             try:
                 target = self._place(one, subject.writer.suffix)
