@@ -13,7 +13,7 @@ from forensics.proof.environment import failed
 from forensics.proof.verdict import Scene
 from forensics.replay import COMPACTS, Signal
 
-ROUNDS = 8
+ROUNDS = 12
 """How often a loop is told: more than any detector's threshold."""
 
 _START = 1_767_225_600_000
