@@ -55,7 +55,7 @@ def _claim(run: list[Event], followed: str) -> Claim:
     minimum = int(bounds[1]) if bounds else _number(_MINIMUM, error)
     maximum = int(bounds[2]) if bounds else None
     times = "once" if len(run) == 1 else f"{len(run)} times in a row"
-    budget = "" if asked is None else f" of {asked:,} tokens"
+    budget = "" if asked is None else f" of {asked:,} token{'' if asked == 1 else 's'}"
     limits = "".join(
         f", {name} {value:,}" for name, value in (("minimum", minimum), ("maximum", maximum)) if value is not None
     )

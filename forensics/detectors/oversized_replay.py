@@ -18,6 +18,8 @@ class _Loop(NamedTuple):
     replays: list[Event]
     rows: list[Event]
     """Compactions' ends and failed replies from the first failure before the first replay to the last row."""
+    own: bool = False
+    """Whether what is sent again is a prompt that the agent wrote itself."""
 
 
 @detector("error", per="session")
@@ -32,6 +34,8 @@ def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
     estimated as characters / 4, exceeds the context window. Otherwise whether the message alone is too large is
     undetermined (`oversized` null), and said so: a file may name no window or hold a shortened text, and the
     estimate misses attachments and undercounts markup.
+
+    A prompt that the agent wrote itself (a continuation) and sends again is told as that.
 
     It stays quiet when the replay after a compaction got a good reply, which is how a replay should end.
 
@@ -51,12 +55,16 @@ def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
 
 def _loops(events: list[Event]) -> Iterator[_Loop]:
     loop = _Loop([], [])
+    written: Event | None = None
     for event in events:
         if event.kind == "prompt":
+            written = event if event.origin == "synthetic" else written
             if loop.replays and not (event.origin == "replay" and _same(event, loop.replays[0])):
                 yield loop
                 loop = _Loop([], [])
             if event.origin == "replay":
+                if not loop.replays:
+                    loop = loop._replace(own=written is not None and _same(event, written))
                 loop.replays.append(event)
             elif event.origin == "human":
                 loop = _Loop([], [])
@@ -87,7 +95,7 @@ def _claim(session: Session, loop: _Loop) -> Claim:
     oversized = "yes" if tokens is not None and session.cap is not None and tokens > session.cap else None
     refused = [used for row in loop.rows if row.kind == "reply" and (used := _refused(row)) is not None]
     return Claim(
-        message=_sentence(count, len(compactions), hours, cost, oversized),
+        message=_sentence(count, len(compactions), hours, cost, oversized, own=loop.own),
         evidence=_ends(loop, rows),
         confidence=_confidence(count, oversized),
         key=loop.replays[0].record,
@@ -95,7 +103,7 @@ def _claim(session: Session, loop: _Loop) -> Claim:
             "replays": Measure(count, "observed"),
             "compactions": Measure(len(compactions), "observed"),
             "cost": Measure(cost, "observed"),
-            "hours": Measure(None if hours is None else round(hours, 4), "derived"),
+            "hours": Measure(None if hours is None else round(hours, 6), "derived"),
             "tokens": Measure(tokens, "inferred"),
             "cap": Measure(session.cap, "observed"),
             "oversized": Measure(oversized, "inferred"),
@@ -123,12 +131,21 @@ def _confidence(count: int, oversized: str | None) -> Confidence:
     return "high" if oversized == "yes" or count > 2 else "medium"
 
 
-def _sentence(count: int, compactions: int, hours: float | None, cost: float | None, oversized: str | None) -> str:
+def _span(hours: float) -> str:
+    if hours >= 1:
+        return f"{hours:,.1f} h"
+    return f"{hours * 60:.1f} min" if hours * 60 >= 1 else f"{hours * 3600:.1f} s"
+
+
+def _sentence(
+    count: int, compactions: int, hours: float | None, cost: float | None, oversized: str | None, *, own: bool
+) -> str:
     size = {
         "yes": "it alone exceeds the context window",
         None: "whether it alone exceeds the context window is undetermined",
     }[oversized]
-    span = "" if hours is None else f" over {hours:,.1f} h"
+    span = "" if hours is None else f" over {_span(hours)}"
     paid = "" if cost is None else f", ${cost:,.2f}"
     times = "once" if count == 1 else f"{count:,} times"
-    return f"the same message was sent again {times}, {compactions:,} compactions{span}{paid}, no good reply; {size}"
+    what = "the agent's own continuation prompt" if own else "the same message"
+    return f"{what} was sent again {times}, {compactions:,} compactions{span}{paid}, no good reply; {size}"

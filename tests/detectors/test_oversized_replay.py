@@ -27,7 +27,7 @@ def test_a_loop_is_one_finding_with_its_cost(findings: list[Finding]) -> None:
         "replays": 4,
         "compactions": 4,
         "cost": 0.6,
-        "hours": 0.8333,
+        "hours": 0.833333,
         "tokens": 400000,
         "cap": 200000,
         "oversized": "yes",
@@ -63,3 +63,11 @@ def test_a_small_text_does_not_prove_that_the_message_fits(samples: Path, file_o
     file.sessions[0].cap = 200_000
     (finding,) = detect(file, ["oversized-replay"])
     assert (finding.measures["oversized"], finding.measures["cap"]) == (None, 200_000)
+
+
+def test_a_continuation_that_the_agent_wrote_is_not_called_the_persons_message(
+    corpus: Path, file_of: Callable[[Path], File]
+) -> None:
+    path = corpus / "recorded" / "opencode-1.18.33" / "b_overflow_loop" / "opencode.db"
+    (finding,) = detect(file_of(path), ["oversized-replay"])
+    assert finding.message.startswith("the agent's own continuation prompt was sent again 15 times, 16 compactions")
