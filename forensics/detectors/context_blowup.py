@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from forensics.detect import Claim, Measure, Severity, detector
 from forensics.detectors._units import Unit, units
-from forensics.events import CapSource, Event
+from forensics.events import GOOD_STOPS, CapSource, Event
 from forensics.timeline import File, Session
 from forensics.usage import Measured
 
@@ -54,7 +54,8 @@ def context_blowup(file: File, *, ratio: float = 1.05) -> Iterator[Claim]:
 
     Measures: peak (tokens); cap (tokens); ratio (peak / cap); measure ("whole prompt" or "messages only"); growth
     (tokens from the first known size to the peak); rows_over (measured rows over their window); compactions_over
-    (compactions that left the context over it); cap_source ("recorded", "error text" or "option").
+    (compactions that left the context over it: the next
+    request was over it or refused again); cap_source ("recorded", "error text" or "option").
     """
     for unit in units(file):
         for measure in _NAMES:
@@ -141,8 +142,23 @@ def _stated(session: Session, measure: Measured) -> _Over | None:
     over = [one for one in sizes if one.size > one.cap]
     if not over:
         return None
-    compactions = sum(one.row.kind == "compacted" and one.row.outcome not in {"summary", "dropped"} for one in over)
+    unmade = sum(one.row.kind == "compacted" and one.row.outcome not in {"summary", "dropped"} for one in over)
+    compactions = max(unmade, _refused_again(session.events) if measure == "context" else 0)
     return _Over(sizes[0], over[0], max(over, key=lambda one: one.ratio), len(over), compactions, session.cap_source)
+
+
+def _refused_again(events: list[Event]) -> int:
+    """Count the compactions between two requests that overflowed, with no good reply between."""
+    found, since, refused = 0, 0, False
+    for row in events:
+        if row.kind == "compacted" and row.outcome not in {"skipped", "aborted"}:
+            since += 1
+        elif row.kind == "reply":
+            if row.fault == "overflow" and refused:
+                found += since
+            refused = row.fault == "overflow" or (refused and row.stop not in GOOD_STOPS)
+            since = 0 if row.fault == "overflow" or not refused else since
+    return found
 
 
 def _size(session: Session, row: Event, measure: Measured) -> _Size | None:

@@ -99,3 +99,11 @@ def test_a_log_has_one_finding_for_all_its_sessions() -> None:
     rows = [Event(kind="budget", session=s, line=at, context=c, cap=100_000) for at, (s, c) in enumerate(sizes, 1)]
     (finding,) = detect(File("f", "p", "demo", log=True).build(rows), ["context-blowup"])
     assert (finding.session, finding.measures["peak"], finding.measures["rows_over"]) == (None, 300_000, 2)
+
+
+def test_compactions_after_which_the_request_is_refused_again_left_it_over(
+    corpus: Path, file_of: Callable[[Path], File]
+) -> None:
+    path = corpus / "recorded" / "opencode-1.18.33" / "b_overflow_loop" / "log" / "opencode.log"
+    (finding,) = detect(file_of(path), ["context-blowup"])
+    assert (finding.severity, finding.measures["rows_over"], finding.measures["compactions_over"]) == ("error", 15, 14)
