@@ -79,6 +79,16 @@ def claims() -> str:
     return "\n".join([*rows, ""])
 
 
+def scorecard() -> str:
+    """Precision and recall of the detectors, as they are kept."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        from tests.scorecard import scorecard_table  # noqa: PLC0415  (the checkout is no installed package)
+    finally:
+        sys.path.remove(str(ROOT))
+    return scorecard_table().rstrip() + "\n"
+
+
 def _first(page: str) -> str:
     paragraph = " ".join(page.strip().split("\n\n")[0].split())
     return paragraph.replace("|", "\\|")
@@ -91,6 +101,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "parsers": parser_table,
     "verdicts": verdicts,
     "claims": claims,
+    "scorecard": scorecard,
 }
 
 
