@@ -4,6 +4,7 @@ from pathlib import Path
 
 from forensics.incident.model import Bars, Incident, Track
 from forensics.reports import _figures, _svg
+from forensics.saving import save
 
 
 class Figure:
@@ -20,7 +21,7 @@ class Figure:
 
     def save(self, path: str | Path) -> None:
         """Write the figure to an .svg file. Raises `OSError`."""
-        Path(path).write_text(self._text + "\n", encoding="utf-8")
+        save(Path(path), self._text + "\n")
 
 
 def timeline(track: Track, *, narrow: bool = False) -> Figure:

@@ -4,7 +4,10 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+
+_NUMBERS = count()
 
 
 @contextlib.contextmanager
@@ -17,7 +20,7 @@ def saving(path: Path) -> Iterator[Path]:
         yield path
         return
     target = Path(os.path.realpath(path))
-    part = target.with_name(f".forensics-{os.getpid()}.part")
+    part = target.with_name(f".forensics-{os.getpid()}-{next(_NUMBERS)}.part")
     try:
         yield part
         if target.exists():
