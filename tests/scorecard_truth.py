@@ -113,6 +113,9 @@ def _all(run: str, truth: Mapping[str, Any]) -> Places:
         yield "compaction-loop", kind, any(loops(part, truth) for part in _parts(truth["events"], apart=streams))
     replays = run.startswith("opencode") and "/b_overflow_loop" in run
     yield from (("oversized-replay", kind, replays) for kind in WHOLE)
+    if not run.startswith("pi-0.73"):  # three tries of the provider's library below each that its record shows
+        refused = _refused(truth["events"]) >= 10
+        yield from (("failure-loop", kind, refused) for kind in WHOLE)
     # No gateway of a recorded run exited with an error, and none of the runs cost anything (corpus, README).
     yield from (("crash-loop", kind, False) for kind in ("pilotdeck-log", "openclaw-log"))
     yield from (("runaway-cost", kind, False) for kind in TALKS)
@@ -179,6 +182,18 @@ def _gaps(events: list[dict[str, Any]], failed_steps: set[int]) -> Iterator[_Gap
             open_ = False
             good += one["outcome"] in {"text", "tool"}
             failed = failed or one["outcome"] == "overflow"
+
+
+def _refused(events: list[dict[str, Any]]) -> int:
+    """Give the most requests of one prompt that failed in a row, with no summary between."""
+    most = run = 0
+    step: int | None = None
+    for one in events:
+        failed = one["class"] == "normal" and one["outcome"] not in {"text", "tool", "length"}
+        run = (run if one["step"] == step else 0) + 1 if failed else 0
+        step = one["step"]
+        most = max(most, run)
+    return most
 
 
 def _longest(flags: list[bool]) -> int:
