@@ -15,7 +15,8 @@ BreakKind = Literal["error", "length", "empty", "filtered", "idle"]
 
 _KINDS: dict[str, BreakKind] = {"error": "error", "length": "length", "empty": "empty", "filtered": "filtered"}
 _ASIDE = re.compile(r"\bheartbeat|\bcron\b|\bmemory flush\b", re.IGNORECASE)
-_ANNOUNCED = "recovery ended:"
+_ANNOUNCED = ("recovery ended:", "record ends:")
+"""How a note begins that says that the agent gave up, or that the record itself was cut here on purpose."""
 # What agents say themselves when they give up: pi, opencode, Kilo Code (Kilo-Org/kilocode#9285), oh-my-pi, PilotDeck.
 _GIVES_UP = re.compile(
     r"too large to compact|recovery failed|compaction exhausted|paused to avoid a loop|is thrashing"

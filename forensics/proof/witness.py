@@ -87,7 +87,7 @@ class _Script:
 
     def breaks_off(self, rounds: int) -> None:
         """Say that the transcript ends here, and not the loop: no silence follows it."""
-        self._add("note", text=f"recovery ended: by this transcript, which tells {rounds} rounds of an endless loop")
+        self._add("note", text=f"record ends: it tells {rounds} rounds of an endless loop")
 
     def _prompt(self) -> None:
         self.prompts += 1
