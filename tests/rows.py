@@ -1,0 +1,43 @@
+"""Sessions made of a few rows, for tests that look at one limit of a detector."""
+
+from typing import Any
+
+from forensics.detect import Finding, detect
+from forensics.events import Event
+from forensics.timeline import File
+
+
+def file_of_rows(*rows: dict[str, Any], log: bool = False, cap: int | None = None) -> File:
+    """Build a file of rows of session `s`, one line each; a row may name another session, `None` for the host's."""
+    events = [Event(**{"session": "s", "line": line, **row}) for line, row in enumerate(rows, 1)]
+    return File("f", "plain", "demo", log=log).build(events, cap)
+
+
+def found(name: str, *rows: dict[str, Any], log: bool = False, **options: Any) -> list[Finding]:
+    """Run one detector over the rows."""
+    return detect(file_of_rows(*rows, log=log), [name], {name: options})
+
+
+def prompt(text: str = "Paint the fence.", **more: Any) -> dict[str, Any]:
+    """A person's prompt."""
+    return {"kind": "prompt", "origin": "human", "text": text, "size": len(text), **more}
+
+
+def reply(stop: str = "done", **more: Any) -> dict[str, Any]:
+    """A reply."""
+    return {"kind": "reply", "stop": stop, **more}
+
+
+def failed(fault: str = "overflow", **more: Any) -> dict[str, Any]:
+    """A reply that failed."""
+    return {"kind": "reply", "stop": "error", "fault": fault, **more}
+
+
+def start(trigger: str = "threshold", **more: Any) -> dict[str, Any]:
+    """The start of a compaction."""
+    return {"kind": "compact", "trigger": trigger, **more}
+
+
+def end(outcome: str = "summary", **more: Any) -> dict[str, Any]:
+    """The end of a compaction."""
+    return {"kind": "compacted", "outcome": outcome, **more}
