@@ -35,7 +35,7 @@ STAGE = '2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] full_compacti
 RUN = "timestamp=2026-08-15T09:00:00.000Z level=INFO run=1a2b3c4d message=loop session.id=ses_1 step="
 NOISE = [
     b"garbage\n",
-    b"hello world: this\n",
+    b"hello world, this\n",
     b'"str"\n',
     b"null\n",
     b"[1,2]\n",
