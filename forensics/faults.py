@@ -114,6 +114,8 @@ _BY_STATUS: dict[int, Fault] = {
     422: "invalid-request",
     429: "rate-limit",
 }
+_DIGITS = 15
+"""No count of tokens has more."""
 _WINDOW = re.compile(
     r"(?P<used>\d[\d,]*) tokens? ?> ?(?P<cap>\d[\d,]*)"
     r"|maximum context length is (?P<cap2>\d[\d,]*)"
@@ -162,5 +164,6 @@ def window(error: str) -> Window:
 def _number(groups: dict[str, str | None], *names: str) -> int | None:
     for name in names:
         if (text := groups[name]) is not None:
-            return int(text.replace(",", ""))
+            figure = text.replace(",", "")
+            return int(figure) if len(figure) <= _DIGITS else None
     return None

@@ -21,7 +21,8 @@ FIRST_YEAR, LAST_YEAR = 2015, 2100
 FIRST, LAST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1000 for year in (FIRST_YEAR, LAST_YEAR + 1))
 """The first time that is read, and the first that is not any more, in Unix milliseconds."""
 
-Count = Annotated[int, Meta(ge=0, lt=LIMIT)]
+Count = Annotated[int, Meta(ge=0, lt=LIMIT >> 2)]
+"""A sum of four is still below the limit."""
 Amount = Annotated[float, Meta(ge=0.0, lt=float(LIMIT))]
 """A price, or another figure that need not be whole."""
 Code = Annotated[int, Meta(gt=-LIMIT, lt=LIMIT)]

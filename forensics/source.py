@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
@@ -28,12 +28,14 @@ NAMED = 5
 LONGEST = 16 << 20
 """Of a line that is longer only the beginning is given on, where files are read in blocks."""
 _BOM = b"\xef\xbb\xbf"
+_NOTHING = (b"", b"null")
 
 TORN: tuple[type[Exception], ...] = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What a damaged database raises; the second where SQLite's own message quotes bytes of a torn schema."""
 
 Observable = Literal["yes", "partly", "no"]
 T = TypeVar("T", bound=msgspec.Struct)
+V = TypeVar("V")
 
 
 class Unreadable(Exception):  # noqa: N818
@@ -110,12 +112,14 @@ class Source:
         """Files beside this one that the parser read as part of it."""
         self.failures: Observable | None = None
         """Set by a parser when this very file shows more or less of failed compactions than its format does."""
+        self.doubts = 0
+        """How often `doubt` was called: a reader can tell whether what it just decoded was whole."""
         self._starts: list[tuple[int, int]] = []
         """Line and byte offset at which each batch of lines begins."""
         self._listed: dict[int, int] = {}
         """Where in `malformed` a line stands."""
-        self._again = (0, 0)
-        """The line that was read again last, and its byte offset."""
+        self._again: dict[int, list[bytes]] = {}
+        """The batches that were read again last, by their first line."""
 
     @cached_property
     def size(self) -> int:
@@ -244,6 +248,7 @@ class Source:
 
         A line stands in the list once. Where there are no lines the record is named.
         """
+        self.doubts += 1
         if not line:
             self.reject(0, 0, f"{record}: {reason}" if record else reason, salvaged=True)
         elif line in self._listed:
@@ -253,19 +258,46 @@ class Source:
         else:
             self.reject(line, self.line_at(line)[0], reason, salvaged=True)
 
+    def inner(
+        self,
+        raw: msgspec.Raw,
+        decoder: "msgspec.json.Decoder[V]",
+        line: int | None,
+        name: str,
+        record: str | None = None,
+    ) -> "V | None":
+        """Decode a field that was kept as it stood; what of it does not fit is left out, and its line listed.
+
+        `None` when it is absent, null, or nothing of it fits.
+        """
+        data = bytes(raw)
+        if data in _NOTHING:
+            return None
+        try:
+            return decoder.decode(data)
+        except (msgspec.DecodeError, RecursionError):
+            pass
+        rescued = salvage(data)
+        lost: list[str] = []
+        found = _fitted(rescued.values[0], decoder.type, lost, name) if rescued.values else UNSET
+        self.doubt(line, _why(rescued.reason, lost) or f"field {name} not read at the first try", record=record)
+        return None if found is UNSET else cast("V", found)
+
     def line_at(self, line: int) -> tuple[int, bytes]:
         """Read one line again, of those read so far: its byte offset and its bytes, without the line end."""
         at = bisect_right(self._starts, (line, sys.maxsize)) - 1
         number, offset = self._starts[at] if at >= 0 else (1, 0)
-        if number <= self._again[0] <= line:
-            number, offset = self._again
-        with self.path.open("rb") as stream:
-            stream.seek(offset)
-            while number < line and (skipped := stream.readline()):
-                offset += len(skipped)
-                number += 1
-            self._again = number, offset
-            return offset, stream.readline().removesuffix(b"\n").removesuffix(b"\r")
+        batch = self._again.get(number) if at >= 0 else None
+        if batch is None:
+            after = self._starts[at + 1][0] if at + 1 < len(self._starts) else (self.lines or line) + 1
+            with self.path.open("rb") as stream:
+                stream.seek(offset)
+                batch = list(islice(stream, after - number))
+            for old in list(self._again)[:-1]:  # a line is held against an earlier one: two batches are at work
+                del self._again[old]
+            self._again[number] = batch
+        found = batch[line - number] if line - number < len(batch) else b""
+        return offset + sum(map(len, batch[: line - number])), found.removesuffix(b"\n").removesuffix(b"\r")
 
     @contextmanager
     def sqlite(self) -> Iterator[sqlite3.Connection]:
@@ -330,13 +362,16 @@ def rescue(line: bytes, kind: type[T]) -> tuple[list[T], str]:
     rescued = salvage(line)
     lost: list[str] = []
     records = [record for value in rescued.values if (record := lenient(value, kind, lost)) is not None]
-    reasons = [] if rescued.reason is None else [rescued.reason]
+    why = _why(rescued.reason, lost)
+    return records, why or ("not read at the first try" if records else "not a JSON object")
+
+
+def _why(damage: str | None, lost: list[str]) -> str:
+    reasons = [] if damage is None else [damage]
     reasons += lost[:NAMED]
     if len(lost) > NAMED:
         reasons.append(f"{len(lost) - NAMED} more fields")
-    if not reasons:
-        reasons.append("not read at the first try" if records else "not a JSON object")
-    return records, "; ".join(reasons)
+    return "; ".join(reasons)
 
 
 def lenient(value: Any, kind: type[T], lost: list[str] | None = None, within: str = "") -> T | None:

@@ -57,6 +57,15 @@ def salvage(line: bytes) -> Salvage:
     return Salvage(values, "; ".join(reasons) or None)
 
 
+def canonical(line: bytes) -> bytes:
+    """Give the same bytes for lines that hold the same JSON, however each is laid out."""
+    values = salvage(line).values
+    try:
+        return json.dumps(values, sort_keys=True).encode() if values else line
+    except (RecursionError, ValueError):
+        return line
+
+
 def _values(text: str) -> tuple[list[Any], str | None]:
     values: list[Any] = []
     at = 0

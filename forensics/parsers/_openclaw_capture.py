@@ -63,7 +63,7 @@ def pieces(source: Source, wanted: Wanted | None) -> Iterator[Piece]:
             for value in _rows(database, table, names):
                 yield Piece(value=value, table=table)
                 number += 1
-        for stored in sessions(database):
+        for stored in sessions(database, source):
             if wanted is None or stored.session in wanted.sessions:
                 found = [*_entries(database, source, stored.session, number)]
                 number += len(found)

@@ -3,14 +3,16 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from forensics.parse import Source, lenient
-from forensics.parsers._pi import NO_RAW, Message, milliseconds
+from forensics.parsers._pi import NO_RAW, Message, told_time
 from forensics.parsers._zstd import CorruptError, decompressed
+from forensics.sane import LIMIT, Count, Millis
 
 _LIMIT = 64 << 20
 _MACHINE = frozenset({"cron", "spawn", "internal", "plugin"})
@@ -38,8 +40,8 @@ class Run(NamedTuple):
 
 class _Node(msgspec.Struct, gc=False, rename="camel"):
     session_id: str | None = None
-    context_tokens: int | None = None
-    compaction_count: int | None = None
+    context_tokens: Count | None = None
+    compaction_count: Count | None = None
 
 
 class _RunData(msgspec.Struct, gc=False, rename="camel"):
@@ -50,7 +52,7 @@ class _RunData(msgspec.Struct, gc=False, rename="camel"):
 
 class _RunEvent(msgspec.Struct, gc=False):
     type: str = ""
-    ts: str | float | None = None
+    ts: datetime | Millis | None = None
     data: Raw = NO_RAW
 
 
@@ -83,15 +85,17 @@ def version(database: sqlite3.Connection) -> str | None:
     return str(row[0]) if row else None
 
 
-def sessions(database: sqlite3.Connection) -> list[Stored]:
+def sessions(database: sqlite3.Connection, source: Source) -> list[Stored]:
     """List the sessions that have entries, in the order in which they were begun."""
-    names = [
-        str(row[0])
-        for row in database.execute("select session_id from transcript_events group by 1 order by min(created_at), 1")
-    ]
+    names = database.execute(
+        "select session_id, count(*) from transcript_events group by 1 order by min(created_at), 1"
+    ).fetchall()
     windows = _records(database, "session_windows", "session_id")
     nodes = _records(database, "session_nodes", "session_key")
-    return [_stored(name, windows.get(name, {}), nodes) for name in names]
+    for name, count in names:
+        if not isinstance(name, str):
+            source.reject(0, 0, f"{count} entries whose session id is no text")
+    return [_stored(name, windows.get(name, {}), nodes, source) for name, _ in names if isinstance(name, str)]
 
 
 def _records(database: sqlite3.Connection, table: str, key: str) -> dict[str, dict[str, Any]]:
@@ -102,12 +106,12 @@ def _records(database: sqlite3.Connection, table: str, key: str) -> dict[str, di
     return {str(row[fields.index(key)]): dict(zip(fields, row, strict=True)) for row in cursor}
 
 
-def _stored(name: str, window: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> Stored:
+def _stored(name: str, window: dict[str, Any], nodes: dict[str, dict[str, Any]], source: Source) -> Stored:
     node = nodes.get(str(window.get("session_key")), {})
     above = nodes.get(str(window.get("parent_session_key") or node.get("parent_session_key")), {})
-    entry = _Node()
-    with suppress(msgspec.DecodeError, TypeError):
-        entry = _NODE.decode(node["entry_json"]) if "entry_json" in node else entry
+    text = node.get("entry_json")
+    raw = Raw(text.encode(errors="replace")) if isinstance(text, str) else NO_RAW
+    entry = source.inner(raw, _NODE, None, "entry_json", f"session node of {name}") or _Node()
     current = entry.session_id == name
     parent = window.get("previous_session_id") or above.get("current_session_id")
     return Stored(
@@ -120,19 +124,40 @@ def _stored(name: str, window: dict[str, Any], nodes: dict[str, dict[str, Any]])
 
 
 def entries(database: sqlite3.Connection, source: Source, session: str) -> Iterator[tuple[int, bytes]]:
-    """Yield (seq, JSON) of a session's entries; a row that cannot be unpacked gives what its outline says of it."""
+    """Yield (seq, JSON) of a session's entries; a row that cannot be unpacked gives what its outline says of it.
+
+    A `seq` that is no whole number is 0, and listed; where there is one, the rows are read in the order of time.
+    """
+    odd = "select 1 from transcript_events where session_id = ? and (typeof(seq) <> 'integer' or seq < 0)"
+    order = "seq" if database.execute(odd, (session,)).fetchone() is None else "created_at, seq"
+    rows = database.execute(f"{_selected(database)} order by {order}", (session,))
+    for seq, text, packed, outline in rows:
+        number = numbered(source, f"session {session}", seq)
+        plain = text if text is not None else _unpacked(source, session, number, packed, outline)
+        if plain:
+            yield number, plain
+
+
+def entry_at(database: sqlite3.Connection, session: str, seq: int) -> bytes:
+    """Give the JSON of one entry again, as it is stored."""
+    row = database.execute(f"{_selected(database)} and seq = ?", (session, seq)).fetchone()
+    return b"" if row is None else bytes(row[1] if row[1] is not None else row[2] or b"")
+
+
+def _selected(database: sqlite3.Connection) -> str:
     names = columns(database, "transcript_events")
     wanted = [
         f"cast({name} as blob)" if name in names else "null" for name in ("event_json", "event_zstd", "navigation_json")
     ]
-    rows = database.execute(
-        f"select seq, {', '.join(wanted)} from transcript_events where session_id = ? order by seq",  # noqa: S608  (fixed names)
-        (session,),
-    )
-    for seq, text, packed, outline in rows:
-        plain = text if text is not None else _unpacked(source, session, seq, packed, outline)
-        if plain:
-            yield int(seq), plain
+    return f"select seq, {', '.join(wanted)} from transcript_events where session_id = ?"  # noqa: S608  (fixed names)
+
+
+def numbered(source: Source, what: str, seq: object) -> int:
+    """Give a row's `seq`; the source lists one that is no whole number, and it is 0."""
+    if isinstance(seq, int) and 0 <= seq < LIMIT:
+        return seq
+    source.reject(0, 0, f"{what}: a seq that is no whole number", salvaged=True)
+    return 0
 
 
 def _unpacked(source: Source, session: str, seq: int, packed: bytes | None, outline: bytes | None) -> bytes:
@@ -153,8 +178,12 @@ def _outlined(outline: bytes | None) -> bytes:
     return bytes(found.model) or bytes(found.navigation)
 
 
-def runs(database: sqlite3.Connection, session: str) -> Iterator[Run]:
-    """Yield how the model calls of each run ended: a run that is retried leaves only its last error as an entry."""
+def runs(database: sqlite3.Connection, source: Source, session: str) -> list[Run]:
+    """Give how the model calls of each run ended: a run that is retried leaves only its last error as an entry."""
+    return sorted(_runs(database, source, session), key=lambda run: run.ts or 0)
+
+
+def _runs(database: sqlite3.Connection, source: Source, session: str) -> Iterator[Run]:
     if not {"session_id", "seq", "event_json"} <= columns(database, "trajectory_runtime_events"):
         return
     rows = database.execute(
@@ -164,15 +193,13 @@ def runs(database: sqlite3.Connection, session: str) -> Iterator[Run]:
     for seq, text in rows:
         if text is None or b'"model.completed"' not in text:
             continue
-        try:
-            event = _RUN_EVENT.decode(text)
-            data = _RUN_DATA.decode(bytes(event.data) or b"{}")
-        except (msgspec.DecodeError, RecursionError):
-            continue
+        name = f"session {session}, run event"
+        number = numbered(source, name, seq)
+        event = source.inner(Raw(text), _RUN_EVENT, None, "event_json", name) or _RunEvent()
         if event.type == "model.completed":
-            yield Run(
-                int(seq), milliseconds(event.ts), data.stop_reason, _last(data), bool(data.timed_out_during_compaction)
-            )
+            data = source.inner(event.data, _RUN_DATA, None, "data", name) or _RunData()
+            ts = told_time(event.ts, source, None, name)
+            yield Run(number, ts, data.stop_reason, _last(data), bool(data.timed_out_during_compaction))
 
 
 def _last(data: _RunData) -> Message | None:

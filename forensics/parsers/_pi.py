@@ -6,36 +6,44 @@ Shared by the session file, the event stream and OpenClaw's database, which all 
 
 import hashlib
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from math import isfinite
 
 import msgspec
 from msgspec import Raw
 
 from forensics.events import Event, Fault, Stop
 from forensics.faults import classify, window
+from forensics.parse import Source
+from forensics.sane import FIRST_YEAR, LAST_YEAR, Amount, Code, Count, Millis, is_time
 
 TEXT_LIMIT = 400
 """Characters of a prompt or a reply that an event keeps."""
 
 NO_RAW = Raw(b"")
+NOTHING = (b"", b"null")
+"""What a field holds, kept as it stood, that is absent or null."""
+NO_TIME = f"its time is none from {FIRST_YEAR} to {LAST_YEAR}"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 class Cost(msgspec.Struct, gc=False):
     """US dollars of one request."""
 
-    total: float | None = None
+    total: Amount | None = None
 
 
 class Usage(msgspec.Struct, gc=False, rename="camel"):
     """Tokens of one request; `input` is what was neither read from nor written to a cache."""
 
-    input: int | None = None
-    output: int | None = None
-    cache_read: int | None = None
-    cache_write: int | None = None
-    total_tokens: int | None = None
-    reasoning: int | None = None
+    input: Count | None = None
+    output: Count | None = None
+    cache_read: Count | None = None
+    cache_write: Count | None = None
+    total_tokens: Count | None = None
+    reasoning: Count | None = None
     cost: Cost | None = None
 
 
@@ -47,7 +55,7 @@ class Message(msgspec.Struct, gc=False, rename="camel"):
     usage: Usage | None = None
     stop_reason: str | None = None
     error_message: str | None = None
-    timestamp: float | str | None = None
+    timestamp: datetime | Millis | None = None
     """When the request began, Unix milliseconds; the line that holds the message was written when it ended."""
     provider: str | None = None
     model: str | None = None
@@ -58,7 +66,7 @@ class Message(msgspec.Struct, gc=False, rename="camel"):
     provenance: Raw = NO_RAW
     custom_type: str | None = None
     command: str | None = None
-    exit_code: int | None = None
+    exit_code: Code | None = None
     cancelled: bool | None = None
 
 
@@ -78,6 +86,7 @@ _NO_USAGE = Usage()
 _TOOL_CALL = b'"type":"toolCall"'
 CALL_END = b"}}]"
 """How content ends whose last block holds an object: the arguments of a tool call, and nothing else, are one."""
+_NO_END = frozenset({"pending", "deferred"})
 _NO_MODEL_REPLY = frozenset({"delivery-mirror", "gateway-injected"})
 _REFUSAL = re.compile(
     r"sorry\W+(?:but\W+)?i\s*(?:cannot|can.?t|am unable to|.m unable to)\s+(?:assist|help|comply|continue)",
@@ -90,18 +99,12 @@ STOPS: dict[str | None, Stop] = {
     "error": "error",
     "aborted": "aborted",
 }
-"""pi's stop reasons; any other (`pending`, `deferred`) says nothing of how the reply ended."""
+"""pi's stop reasons; `pending` and `deferred` say nothing of how the reply ended."""
 
 
-def blocks(content: Raw) -> list[Block]:
-    """Decode a message's content; a plain string is one text block, content of no known shape is none."""
-    data = bytes(content)
-    if not data:
-        return []
-    try:
-        found = _BLOCKS.decode(data)
-    except (msgspec.DecodeError, RecursionError):
-        return []
+def blocks(content: Raw, source: Source, line: int | None, record: str | None = None) -> list[Block]:
+    """Decode a message's content; a plain string is one text block. The source lists a line that does not fit."""
+    found = source.inner(content, _BLOCKS, line, "content", record)
     if isinstance(found, str):
         return [Block("text", found)]
     return found or []
@@ -133,15 +136,29 @@ def digest_of(text: str) -> str:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
 
-def milliseconds(time: float | str | None) -> int | None:
-    """Give a time in Unix milliseconds: ISO 8601 text (UTC where it names no zone) or a number of milliseconds."""
+def milliseconds(time: datetime | float | str | None) -> int | None:
+    """Give a time in Unix milliseconds: ISO 8601 text (UTC where it names no zone) or a number of milliseconds.
+
+    `None` for what is no time, or not one of a recording (`sane.is_time`).
+    """
     if isinstance(time, str):
         try:
-            moment = datetime.fromisoformat(time)
+            time = datetime.fromisoformat(time)
         except ValueError:
             return None
-        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-    return None if time is None or not 0 <= time < 1 << 53 else int(time)
+    if isinstance(time, datetime):
+        ms = ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
+    else:
+        ms = int(time) if time is not None and isfinite(time) else 0
+    return ms if is_time(ms) else None
+
+
+def told_time(time: datetime | float | None, source: Source, line: int | None, record: str | None) -> int | None:
+    """Give a record's time as `milliseconds` does; the source lists one that cannot be it."""
+    ms = milliseconds(time)
+    if ms is None and time is not None:
+        source.doubt(line, NO_TIME, record=record)
+    return ms
 
 
 def is_model_reply(message: Message) -> bool:
@@ -152,7 +169,9 @@ def is_model_reply(message: Message) -> bool:
     return message.api != "cli" and message.model not in _NO_MODEL_REPLY
 
 
-def reply(message: Message, session: str, line: int | None, record: str | None, ts: int | None) -> Event:
+def reply(
+    message: Message, source: Source, session: str, line: int | None, record: str | None, *, ts: int | None
+) -> Event:
     """Give the event of an assistant message; `ts` is when it ended.
 
     All-zero usage is what pi writes when it has none, so it stays unknown.
@@ -196,7 +215,9 @@ def reply(message: Message, session: str, line: int | None, record: str | None, 
         _failed(event, message.error_message)
     elif event.stop == "aborted":
         event.error = message.error_message
-    _look_inside(event, message)
+    elif event.stop is None and message.stop_reason is not None and message.stop_reason not in _NO_END:
+        source.unknown[f"stop reason {message.stop_reason[:40]}"] += 1
+    _look_inside(event, message, source)
     return event
 
 
@@ -215,8 +236,9 @@ def _failed(event: Event, error: str | None) -> None:
             event.cap, event.cap_source = cap, "error text"
 
 
-def _look_inside(event: Event, message: Message) -> None:
-    found = blocks(message.content)
+def _look_inside(event: Event, message: Message, source: Source) -> None:
+    doubts = source.doubts
+    found = blocks(message.content, source, event.line, event.record)
     text = text_of(found)
     event.text = text[:TEXT_LIMIT] or None
     if event.context is None:
@@ -226,18 +248,8 @@ def _look_inside(event: Event, message: Message) -> None:
     calls = any(block.type not in {"text", "thinking"} for block in found)
     if not calls and not event.output and 0 < len(text) <= 120 and _REFUSAL.search(text):
         event.stop, event.fault = "filtered", "refusal"
-    elif event.stop != "length" and not calls and not text.strip() and _is_known(message.content):
-        event.stop = "empty"
-
-
-def _is_known(content: Raw) -> bool:
-    """Tell content that was read from content of a shape that is not known; missing and null content is empty."""
-    data = bytes(content)
-    try:
-        _BLOCKS.decode(data or b"null")
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
+    elif event.stop != "length" and not calls and not text.strip() and doubts == source.doubts:
+        event.stop = "empty"  # missing and null content is empty; content of another shape is not known
 
 
 def tool(message: Message, session: str, line: int | None, record: str | None, ts: int | None) -> Event:

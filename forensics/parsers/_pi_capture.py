@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, UnsetType
 
 from forensics.parse import Piece, Rules, Source, Wanted, json_lines, words, write_json_lines
 from forensics.parsers._pi_diagnostics import NAME, beside
@@ -171,7 +171,7 @@ def unwrapped(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bare(text: str) -> str:
-    found = prompt_of(text, Raw(b""))
+    found = prompt_of(text)
     bare = found.text
     if found.origin == "synthetic" and bare == text and text.startswith("System"):
         return f"System: [2020-01-01 00:00 UTC] {text.partition(']')[2]}"

@@ -9,13 +9,16 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
 from forensics.events import Event, Fault, Outcome
+from forensics.parse import rescue
 from forensics.parsers._pi import Usage, fault_of, milliseconds
+from forensics.sane import Count, Millis
 
 NAME = re.compile(r"^(?P<session>.+)-compaction-diagnostic-(?P<ms>\d{10,15})-(?P<id>[^/]*)\.json$")
 _RETRIED = "context_overflow"
@@ -27,15 +30,15 @@ class _Model(msgspec.Struct, gc=False, rename="camel"):
     provider: str | None = None
     id: str | None = None
     api: str | None = None
-    context_window: int | None = None
+    context_window: Count | None = None
 
 
 class Diagnostic(msgspec.Struct, gc=False, rename="camel"):
     """One failed planner request."""
 
     failure_category: str
-    failure_message: str
-    timestamp: float | str | None = None
+    failure_message: str | None = None
+    timestamp: datetime | Millis | None = None
     raw_response: str | None = None
     stop_reason: str | None = None
     usage: Usage | None = None
@@ -45,9 +48,13 @@ class Diagnostic(msgspec.Struct, gc=False, rename="camel"):
 _DECODER = msgspec.json.Decoder(Diagnostic)
 
 
-def decode(data: bytes) -> Diagnostic:
-    """Decode a side file; raises `msgspec.DecodeError` when it is torn or of another shape."""
-    return _DECODER.decode(data)
+def decode(data: bytes) -> tuple[Diagnostic | None, str | None]:
+    """Decode a side file as far as it fits; the second says what was wrong with it."""
+    try:
+        return _DECODER.decode(data), None
+    except (msgspec.DecodeError, RecursionError):
+        records, reason = rescue(data.replace(b"\n", b" "), Diagnostic)
+        return next(iter(records), None), reason
 
 
 def beside(session: Path) -> list[Path]:
@@ -78,7 +85,7 @@ def event_of(one: Diagnostic, session: str, path: Path) -> Event:
         kind="compacted",
         session=session,
         record=path.name,
-        ts=milliseconds(one.timestamp) or (int(name["ms"]) if name else None),
+        ts=milliseconds(one.timestamp) or (milliseconds(int(name["ms"])) if name else None),
         outcome=outcome,
         fault=fault,
         error=one.failure_message,
@@ -111,7 +118,7 @@ def _judged(one: Diagnostic) -> tuple[Outcome, Fault | None]:
         return "failed", "rate-limit"
     if one.stop_reason in {"stop", "toolUse"}:
         return "no-summary", None
-    return "failed", fault_of(one.failure_message)
+    return "failed", fault_of(one.failure_message or category)
 
 
 class Attempts:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from forensics.events import Origin
+from forensics.parse import Source
 from forensics.parsers._pi import milliseconds
 
 _UNTRUSTED = re.compile(
@@ -48,9 +49,9 @@ class _Provenance(msgspec.Struct, gc=False):
 _PROVENANCE = msgspec.json.Decoder(_Provenance)
 
 
-def prompt_of(text: str, provenance: Raw) -> Prompt:
-    """Take the wrapping off a user message. A message is a person's unless something says otherwise."""
-    origin: Origin = "synthetic" if is_machine(provenance) else "human"
+def prompt_of(text: str, *, machine: bool = False) -> Prompt:
+    """Take the wrapping off a user message; it is a person's unless it or `machine` says otherwise."""
+    origin: Origin = "synthetic" if machine else "human"
     if text[:1] not in _MARKS and "(untrusted" not in text:  # what nearly every prompt is
         return Prompt(text, origin, None, to_the_minute=False)
     if text.startswith(("System: [", "System (untrusted): [")):
@@ -71,16 +72,10 @@ def prompt_of(text: str, provenance: Raw) -> Prompt:
     return Prompt(text, origin, sent, not seconds)
 
 
-def is_machine(provenance: Raw) -> bool:
+def is_machine(provenance: Raw, source: Source, line: int | None, record: str | None = None) -> bool:
     """Tell whether OpenClaw says that a user message came from itself or from another session."""
-    data = bytes(provenance)
-    if not data:
-        return False
-    try:
-        kind = _PROVENANCE.decode(data).kind
-    except msgspec.DecodeError:
-        return False
-    return kind is not None and kind != "external_user"
+    found = source.inner(provenance, _PROVENANCE, line, "provenance", record)
+    return found is not None and found.kind is not None and found.kind != "external_user"
 
 
 def _without_system_lines(text: str) -> str:

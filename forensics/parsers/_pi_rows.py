@@ -14,6 +14,7 @@ from forensics.faults import classify
 from forensics.parse import Source
 from forensics.parsers._pi import (
     NO_RAW,
+    NOTHING,
     TEXT_LIMIT,
     Message,
     Usage,
@@ -23,15 +24,17 @@ from forensics.parsers._pi import (
     reply,
     size_of,
     text_of,
+    told_time,
     tool,
 )
-from forensics.parsers._pi_prompt import prompt_of
+from forensics.parsers._pi_prompt import is_machine, prompt_of
 from forensics.parsers._pi_runs import Runs
 from forensics.parsers._pi_summary import details_of, dropped, spent, summarised, verbatim
 from forensics.parsers._pi_tree import Branch, Tree
+from forensics.sane import FIRST, LAST, Count, Millis
+from forensics.tolerant import canonical, salvage
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 _MINUTE = 60_000
 _CLOCK_NOTES = 5
 _SESSION_FILE = re.compile(r"_([A-Za-z0-9][A-Za-z0-9._-]*?)\.jsonl$")
@@ -46,7 +49,7 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     type: str = ""
     id: str | None = None
     parent_id: str | UnsetType | None = UNSET
-    timestamp: datetime | float | None = None
+    timestamp: datetime | Millis | None = None
     message: Message | None = None
     parent_session: str | None = None
     branched_from: str | None = None
@@ -54,9 +57,9 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     provider: str | None = None
     model_id: str | None = None
     thinking_level: str | None = None
-    context_window: int | None = None
+    context_window: Count | None = None
     summary: str | None = None
-    tokens_before: int | None = None
+    tokens_before: Count | None = None
     details: Raw = NO_RAW
     stats: Raw = NO_RAW
     usage: Usage | None = None
@@ -90,6 +93,8 @@ class Reader:
         self._broken: str | None = None
         self._back: list[str] = []
         self._kinds: dict[str, int] = {}
+        self._versions: dict[str, set[bytes]] = {}
+        """What was said under an id that came with several contents."""
         self._handlers: dict[str, Callable[[Event, Entry], Event | None]] = {
             "model_change": self._model,
             "context_window_change": self._window,
@@ -113,16 +118,17 @@ class Reader:
         """Yield an event per entry that is one. `held`: the caller keeps them all before it passes any on."""
         last = 0
         left_out: tuple[int, str | None, int | None, Message] | None = None
-        runs = Runs() if self.source.brief else None
+        runs = Runs(self.source) if self.source.brief else None
         cut = False
         for line, entry in self._entries():
             try:
                 gap: timedelta = entry.timestamp - _EPOCH  # type: ignore[operator, assignment]
-                ts: int | None = gap.days * 86_400_000 + gap.seconds * 1000 + gap.microseconds // 1000
-            except TypeError:
-                ts = _milliseconds(entry.timestamp)
+                at = gap.days * 86_400_000 + gap.seconds * 1000 + gap.microseconds // 1000
+            except TypeError:  # no time, a number, or a time that names no zone
+                at = 0
+            ts = at if FIRST <= at < LAST else told_time(entry.timestamp, self.source, line, entry.id)
             record = entry.id
-            if record is not None and not self._is_new(entry, record):
+            if record is not None and not self._is_new(entry, record, line):
                 continue
             if ts is not None:
                 if ts < last and entry.type != "session":
@@ -171,7 +177,7 @@ class Reader:
             return self._result(line, record, ts, message)
         if message.role != "assistant":
             return self._message(message, Event(kind="note", session=self.session, line=line, record=record, ts=ts))
-        event = reply(message, self.session, line, record, ts)
+        event = reply(message, self.source, self.session, line, record, ts=ts)
         if event.context is None or message.provider == "openclaw" or self._broken is not None:
             event = self._odd(message, event)
         if event.kind == "reply":
@@ -196,14 +202,33 @@ class Reader:
         self.source.notes.append(f"line {line}: the file does not begin with a session record; its name is taken")
         return chain([(line, Entry(type="session", id=self.session)), first], entries)
 
-    def _is_new(self, entry: Entry, record: str) -> bool:
+    def _is_new(self, entry: Entry, record: str, line: int) -> bool:
         tree = self.trees[-1] if self.trees else None
-        if tree is not None and (record in tree or (entry.type == "session" and record == tree.session)):
+        if tree is None:
+            return True
+        if record in tree:
+            return self._differs(record, tree.line_of(record), line)
+        if entry.type != "session":
+            tree.add(record, entry.parent_id, line)
+            return True
+        return record != tree.session or self._differs(record, tree.line, line)
+
+    def _differs(self, record: str, first: int, line: int) -> bool:
+        """Tell a record of a known id that says something else from one that is written again as it was."""
+        said, before = (self.source.line_at(number)[1] for number in (line, first))
+        again = said == before
+        if first == line:
+            values = salvage(said).values
+            again = all(value == values[0] for value in values)
+        elif not again:
+            known = self._versions.setdefault(record, {canonical(before)})
+            again = (mark := canonical(said)) in known
+            known.add(mark)
+        if again:
             self.source.duplicates += 1
-            return False
-        if tree is not None and entry.type != "session":
-            tree.add(record, entry.parent_id)
-        return True
+        else:
+            self.source.doubt(line, f"the id of line {first} again, with other content: both are kept")
+        return not again
 
     def _end(self, *, held: bool) -> Iterator[Event]:
         home = home_of(self.source.path) if self.trees and self.header.agent is None else None
@@ -217,8 +242,9 @@ class Reader:
         self.session = entry.id or self.session
         origin = entry.parent_session or entry.branched_from
         self.header = Event(kind="session", session=self.session, line=line, ts=ts, parent=_parent(origin))
-        self.trees.append(Tree(self.session))
-        self._internal = bool(bytes(entry.workflow))
+        if not self.trees or self.trees[-1].session != self.session:
+            self.trees.append(Tree(self.session, line))
+        self._internal = bytes(entry.workflow) not in NOTHING
         if self._internal:
             self._is("atomic")
         return self.header
@@ -266,9 +292,10 @@ class Reader:
         return event
 
     def _prompt(self, event: Event, content: Raw, provenance: Raw) -> Event:
-        found = blocks(content)
-        prompt = prompt_of(text_of(found), provenance)
-        if bytes(provenance) or prompt.sent is not None:
+        found = blocks(content, self.source, event.line, event.record)
+        machine = is_machine(provenance, self.source, event.line, event.record)
+        prompt = prompt_of(text_of(found), machine=machine)
+        if bytes(provenance) not in NOTHING or prompt.sent is not None:
             self._is("openclaw")
         event.kind = "prompt"
         event.origin = "synthetic" if self._internal else prompt.origin
@@ -326,16 +353,14 @@ class Reader:
         if name.startswith("openclaw") or name == "model-snapshot":
             self._is("openclaw")
         if name == "openclaw:prompt-error":
-            try:
-                event.error = _PROMPT_ERROR.decode(bytes(entry.data) or b"{}").error
-            except msgspec.DecodeError:
-                event.error = None
+            data = self.source.inner(entry.data, _PROMPT_ERROR, event.line, "data", event.record)
+            event.error = data.error if data is not None else None
             event.fault = classify(event.error)
             self._broken = event.error
         return event
 
     def _custom_message(self, event: Event, entry: Entry) -> Event:
-        if bytes(entry.protected_reconciliation):  # a message that Atomic held back and delivers now
+        if bytes(entry.protected_reconciliation) not in NOTHING:  # a message that Atomic held back and delivers now
             self._is("atomic")
             self._prompt(event, entry.content, NO_RAW)
             event.origin = "synthetic"
@@ -347,7 +372,7 @@ class Reader:
 
     def _compaction(self, event: Event, entry: Entry) -> Event:
         event.kind = "compacted"
-        details = details_of(entry.details)
+        details = details_of(entry.details, self.source, event.line, event.record)
         if details.strategy == VERBATIM:
             self._is("atomic")
             verbatim(event, details, entry.summary, entry.tokens_before)
@@ -359,7 +384,7 @@ class Reader:
     def _context_compaction(self, event: Event, entry: Entry) -> Event:
         self._is("atomic")
         event.kind = "compacted"
-        self._count("dropped", dropped(event, entry.stats))
+        self._count("dropped", dropped(event, entry.stats, self.source))
         return event
 
     def _count(self, kind: str, event: Event) -> None:
@@ -382,13 +407,6 @@ class Reader:
             self.source.notes.append(
                 f"{kinds['summary']} compaction records with a summary: Atomic passes over them, pi does not"
             )
-
-
-def _milliseconds(time: datetime | float | None) -> int | None:
-    """Give a time in Unix milliseconds; one that names no zone is UTC, and a number is milliseconds already."""
-    if isinstance(time, datetime):
-        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
-    return None if time is None or not 0 <= time < 1 << 53 else int(time)
 
 
 def home_of(path: Path) -> str | None:

@@ -5,8 +5,8 @@ run of good replies is its ends and its figures, so nothing is lost.
 """
 
 from forensics.events import Event, Run
+from forensics.parse import Source
 from forensics.parsers._pi import CALL_END, Message, reply
-from forensics.sane import FIRST, LAST, LIMIT
 
 _Held = tuple[int, str | None, int, Message, int, int, int, int, int, float | None]
 
@@ -14,14 +14,15 @@ _Held = tuple[int, str | None, int, Message, int, int, int, int, int, float | No
 class Runs:
     """The run of good replies that goes on, if one does. `open`: the last row told was a good reply."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source) -> None:
         self.open = False
+        self._source = source
         self._held: _Held | None = None
         self._run = Run([], [], [], [])
 
     def take(self, line: int, record: str | None, ts: int | None, message: Message) -> bool:
         """Take a reply that goes on with the run; any that is not quite ordinary is refused."""
-        if not self.open or message.stop_reason != "toolUse" or ts is None or not FIRST <= ts < LAST:
+        if not self.open or message.stop_reason != "toolUse" or ts is None:
             return False
         usage = message.usage
         if usage is None or message.provider == "openclaw":
@@ -33,9 +34,7 @@ class Runs:
         except TypeError:  # a part is not told
             return False
         total, price = usage.total_tokens or -1, None if cost is None else cost.total
-        if not (0 < context < LIMIT and fresh >= 0 and cached >= 0 and output >= 0 and -1 <= total < LIMIT):  # type: ignore[operator]
-            return False
-        if (price is not None and not 0 <= price < LIMIT) or not bytes(message.content).endswith(CALL_END):
+        if not context or not bytes(message.content).endswith(CALL_END):
             return False
         if self._held is not None:
             self._push(self._held)
@@ -60,7 +59,7 @@ class Runs:
         if self._held is None:
             return None
         line, record, ts, message = self._held[:4]
-        event = reply(message, session, line, record, ts)
+        event = reply(message, self._source, session, line, record, ts=ts)
         if self._run.lines:
             event.run, self._run = self._run, Run([], [], [], [])
         self._held = None

@@ -1,12 +1,15 @@
 """Lines of the pi family's event stream, and whose session they belong to where no header says it (rpc mode)."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
+from forensics.parse import Source
 from forensics.parsers._pi import NO_RAW
+from forensics.sane import Amount, Count, Millis
 
 _PHASES = ("_start", "_end", "_update", "_appended", "_settled")
 _EVENTS = frozenset(
@@ -52,7 +55,7 @@ class Line(msgspec.Struct, gc=False, rename="camel"):
 
     type: str = ""
     id: str | None = None
-    timestamp: float | str | None = None
+    timestamp: datetime | Millis | None = None
     parent_session: str | None = None
     message: Raw = NO_RAW
     entry: Raw = NO_RAW
@@ -63,9 +66,9 @@ class Line(msgspec.Struct, gc=False, rename="camel"):
     error_message: str | None = None
     final_error: str | None = None
     success: bool | None = None
-    attempt: int | None = None
-    max_attempts: int | None = None
-    delay_ms: float | None = None
+    attempt: Count | None = None
+    max_attempts: Count | None = None
+    delay_ms: Amount | None = None
     command: str | None = None
     error: str | None = None
     data: Raw = NO_RAW
@@ -81,12 +84,12 @@ class Model(msgspec.Struct, gc=False, rename="camel"):
     id: str | None = None
     provider: str | None = None
     api: str | None = None
-    context_window: int | None = None
+    context_window: Count | None = None
 
 
 class _ContextUsage(msgspec.Struct, gc=False, rename="camel"):
-    tokens: int | None = None
-    context_window: int | None = None
+    tokens: Count | None = None
+    context_window: Count | None = None
 
 
 class Answer(msgspec.Struct, gc=False, rename="camel"):
@@ -104,37 +107,38 @@ _MODEL = msgspec.json.Decoder(Model | str)
 _TEXTS = msgspec.json.Decoder(list[str])
 
 
-def answer_of(data: Raw) -> Answer:
-    """Decode an answer's data; data of another shape says nothing."""
+def answer_of(data: Raw, source: Source, line: int) -> Answer:
+    """Decode an answer's data; most answers hold none, or another's, of which nothing is asked."""
+    if not bytes(data).startswith(b"{"):
+        return Answer()
+    return source.inner(data, _ANSWER, line, "data") or Answer()
+
+
+def _named(data: Raw) -> Answer:
+    """Decode an answer ahead of the reading that tells what is wrong with it."""
     try:
         return _ANSWER.decode(bytes(data) or b"{}")
     except (msgspec.DecodeError, RecursionError):
         return Answer()
 
 
-def model_of(data: Raw) -> Model:
+def model_of(data: Raw, source: Source, line: int) -> Model:
     """Decode a model: an object, or `provider/id`."""
-    try:
-        found = _MODEL.decode(bytes(data) or b"{}")
-    except (msgspec.DecodeError, RecursionError):
-        return Model()
+    found = source.inner(data, _MODEL, line, "model") or Model()
     if isinstance(found, str):
         provider, slash, name = found.partition("/")
         return Model(id=name, provider=provider) if slash else Model(id=found)
     return found
 
 
-def switches(line: Line) -> bool:
+def switches(line: Line, answer: Answer) -> bool:
     """Tell whether an answer means that what follows belongs to another session."""
-    return line.command in _SWITCHES and line.success is not False and not answer_of(line.data).cancelled
+    return line.command in _SWITCHES and line.success is not False and not answer.cancelled
 
 
-def texts_of(data: Raw) -> list[str]:
-    """Decode a list of texts; anything else is none."""
-    try:
-        return _TEXTS.decode(bytes(data) or b"[]")
-    except (msgspec.DecodeError, RecursionError):
-        return []
+def texts_of(data: Raw, source: Source, line: int, name: str) -> list[str]:
+    """Decode a list of texts."""
+    return source.inner(data, _TEXTS, line, name) or []
 
 
 def sessions_in(path: Path) -> list[str]:
@@ -154,7 +158,8 @@ def sessions_in(path: Path) -> list[str]:
                 continue
             if line.type != "response" or line.success is False:
                 continue
-            if switches(line):
+            answer = _named(line.data)
+            if switches(line, answer):
                 named.append(None)
-            named[-1] = named[-1] or answer_of(line.data).session_id
+            named[-1] = named[-1] or answer.session_id
     return [name or (path.stem if at == 0 else f"{path.stem}#{at + 1}") for at, name in enumerate(named)]

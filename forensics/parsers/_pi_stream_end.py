@@ -6,9 +6,10 @@ from msgspec import Raw
 from forensics.events import Event
 from forensics.parse import Source
 from forensics.parsers._failed_compaction import judged
-from forensics.parsers._pi import NO_RAW, Usage
+from forensics.parsers._pi import NO_RAW, NOTHING, Usage
 from forensics.parsers._pi_stream import Line
 from forensics.parsers._pi_summary import details_of, dropped, spent, summarised, verbatim
+from forensics.sane import Count
 
 
 class Result(msgspec.Struct, gc=False, rename="camel"):
@@ -17,8 +18,8 @@ class Result(msgspec.Struct, gc=False, rename="camel"):
     summary: str | None = None
     compacted_text: str | None = None
     deleted_targets: Raw = NO_RAW
-    tokens_before: int | None = None
-    estimated_tokens_after: int | None = None
+    tokens_before: Count | None = None
+    estimated_tokens_after: Count | None = None
     stats: Raw = NO_RAW
     usage: Usage | None = None
 
@@ -28,7 +29,7 @@ _RESULT = msgspec.json.Decoder(Result)
 
 def has_result(event: Line) -> bool:
     """Tell whether the attempt made something; undefined keys are left out of the JSON."""
-    return bytes(event.result) not in {b"", b"null"}
+    return bytes(event.result) not in NOTHING
 
 
 def ended(row: Event, event: Line, source: Source) -> Event:
@@ -45,15 +46,11 @@ def ended(row: Event, event: Line, source: Source) -> Event:
 
 
 def _made(row: Event, event: Line, source: Source) -> None:
-    try:
-        result = _RESULT.decode(bytes(event.result))
-    except (msgspec.DecodeError, RecursionError):
-        source.unknown["compaction result of another shape"] += 1
-        result = Result()
-    if bytes(result.deleted_targets):
-        dropped(row, result.stats)
+    result = source.inner(event.result, _RESULT, row.line, "result") or Result()
+    if bytes(result.deleted_targets) not in NOTHING:
+        dropped(row, result.stats, source)
     elif result.compacted_text is not None:
-        verbatim(row, details_of(event.result), result.compacted_text, result.tokens_before)
+        verbatim(row, details_of(event.result, source, row.line), result.compacted_text, result.tokens_before)
     elif result.summary is not None:
         spent(summarised(row, result.summary, result.tokens_before), result.usage)
         row.after = result.estimated_tokens_after

@@ -6,7 +6,9 @@ import msgspec
 from msgspec import Raw
 
 from forensics.events import Event
+from forensics.parse import Source
 from forensics.parsers._pi import Usage, digest_of
+from forensics.sane import Count
 
 KEPT = 400
 """Characters of a summary's beginning and of its end that an event keeps."""
@@ -35,9 +37,9 @@ PLANNED_LINES = 20
 class Stats(msgspec.Struct, gc=False, rename="camel"):
     """Atomic's own estimate of what a compaction did."""
 
-    tokens_before: int | None = None
-    tokens_after: int | None = None
-    lines_before: int | None = None
+    tokens_before: Count | None = None
+    tokens_after: Count | None = None
+    lines_before: Count | None = None
 
 
 class Details(msgspec.Struct, gc=False, rename="camel"):
@@ -52,20 +54,14 @@ _STATS = msgspec.json.Decoder(Stats)
 _DETAILS = msgspec.json.Decoder(Details)
 
 
-def details_of(raw: Raw) -> Details:
+def details_of(raw: Raw, source: Source, line: int | None, record: str | None = None) -> Details:
     """Decode a compaction's details; those of other agents have no strategy."""
-    try:
-        return _DETAILS.decode(bytes(raw) or b"{}")
-    except msgspec.DecodeError:
-        return Details()
+    return source.inner(raw, _DETAILS, line, "details", record) or Details()
 
 
-def dropped(event: Event, raw: Raw) -> Event:
+def dropped(event: Event, raw: Raw, source: Source) -> Event:
     """Fill the event of Atomic's `context_compaction`, which deletes entries and makes no summary by design."""
-    try:
-        stats = _STATS.decode(bytes(raw) or b"{}")
-    except msgspec.DecodeError:
-        stats = Stats()
+    stats = source.inner(raw, _STATS, event.line, "stats", event.record) or Stats()
     event.outcome = "dropped"
     event.before, event.after = stats.tokens_before or None, stats.tokens_after
     return event

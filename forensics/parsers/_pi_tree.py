@@ -18,17 +18,26 @@ class Branch(NamedTuple):
 class Tree:
     """The entries of one session in file order. While every parent is the entry before, nothing more is kept."""
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, line: int = 0) -> None:
         self.session = session
+        self.line = line
+        """Where it begins."""
         self.forked = False
         self._index: dict[str, int] = {}
         self._parents: list[int] = []
         self._ids: list[str] = []
+        self._lines: list[int] = []
+        self._apart: dict[str, int] = {}
+        """Lines of the entries that are no part of the tree."""
 
     def __contains__(self, record: str) -> bool:
         return record in self._index
 
-    def add(self, record: str, parent: str | UnsetType | None) -> None:
+    def line_of(self, record: str) -> int:
+        """Give the line of a record that was added."""
+        return self._apart[record] if record in self._apart else self._lines[self._index[record]]
+
+    def add(self, record: str, parent: str | UnsetType | None, line: int = 0) -> None:
         """Take the next entry.
 
         One that names no parent at all (OpenClaw's gateway appends such) is no part of the tree. One whose parent is
@@ -37,12 +46,14 @@ class Tree:
         last = len(self._ids) - 1
         if parent is UNSET:
             self._index[record] = last
+            self._apart[record] = line
             return
         at = -1 if parent is None else self._index.get(parent, last)
         if at != last:
             self.forked = True
         self._index[record] = last + 1
         self._ids.append(record)
+        self._lines.append(line)
         self._parents.append(at)
 
     def abandoned(self) -> dict[str, Branch]:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from forensics.events import Event
 from forensics.parse import HEAD_BYTES, Head, Source, parser
 from forensics.parsers._pi_diagnostics import NAME, decode, event_of
@@ -14,11 +12,8 @@ def _recognised(head: Head) -> bool:
         return False
     if b'"failureCategory"' not in head.data or not head.data.lstrip().startswith(b"{"):
         return False
-    try:
-        decode(head.data)
-    except msgspec.DecodeError:
-        return NAME.match(head.path.name) is not None
-    return True
+    found, trouble = decode(head.data)
+    return (found is not None and trouble is None) or NAME.match(head.path.name) is not None
 
 
 @parser(
@@ -37,10 +32,10 @@ def atomic_diagnostic(source: Source) -> Iterator[Event]:
     name = NAME.match(source.path.name)
     session = name["session"].rpartition("_")[2] if name else source.path.stem
     yield Event(kind="session", session=session, line=1)
-    try:
-        diagnostic = decode(data.removeprefix(b"\xef\xbb\xbf"))
-    except msgspec.DecodeError as error:
-        source.reject(1, 0, f"torn or broken JSON: {error}")
+    diagnostic, trouble = decode(data.removeprefix(b"\xef\xbb\xbf"))
+    if trouble is not None:
+        source.reject(1, 0, trouble, salvaged=diagnostic is not None)
+    if diagnostic is None:
         return
     source.records = 1
     event = event_of(diagnostic, session, source.path)

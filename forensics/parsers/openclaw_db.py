@@ -3,18 +3,17 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Piece, Source, lenient, parser, writer
+from forensics.parse import Piece, Source, parser, rescue, writer
 from forensics.parsers._openclaw_capture import RULES, pieces, write
-from forensics.parsers._openclaw_tables import Run, Stored, entries, runs, sessions, version
+from forensics.parsers._openclaw_tables import Run, Stored, entries, entry_at, runs, sessions, version
 from forensics.parsers._pi import Message, milliseconds, reply
 from forensics.parsers._pi_capture import MARKS, PREFIXES
 from forensics.parsers._pi_rows import Entry, Reader
-from forensics.tolerant import salvage
 
 T = TypeVar("T", bound=msgspec.Struct)
 _BROKEN = frozenset({"error", "aborted"})
@@ -33,7 +32,7 @@ def openclaw_db(source: Source) -> Iterator[Event]:
     """
     with source.sqlite() as database:
         app = version(database)
-        for stored in sessions(database):
+        for stored in sessions(database, source):
             yield from _session(source, database, stored, app)
 
 
@@ -43,7 +42,7 @@ def _session(source: Source, database: Connection, stored: Stored, app: str | No
     held = list(reader.rows(held=True))
     abandoned = reader.abandoned()
     rows.broken = [row.ts for row in held if row.stop in _BROKEN and row.kind == "reply" and row.ts is not None]
-    waiting = _Waiting(runs(database, stored.session), rows, stored.session)
+    waiting = _Waiting(runs(database, source, stored.session), rows, stored.session)
     compactions = 0
     begun: set[str] = set()
     for event in held:
@@ -94,13 +93,17 @@ class _Rows(Source):
             return [decoder.decode(text)]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
-        rescued = salvage(text)
-        kind: Any = decoder.type
-        found: list[T] = [record for value in rescued.values if (record := lenient(value, kind)) is not None]
-        if rescued.reason is not None or not found:
-            reason = f"session {self._stored.session}: {rescued.reason or 'not a JSON object'}"
-            self._outer.reject(seq, 0, reason, salvaged=bool(found))
+        found, reason = rescue(text, cast("type[T]", decoder.type))
+        self._outer.reject(seq, 0, f"session {self._stored.session}: {reason}", salvaged=bool(found))
         return found
+
+    def doubt(self, line: int | None, reason: str, *, record: str | None = None) -> None:
+        self.doubts += 1
+        named = f"session {self._stored.session}: {reason}"
+        self._outer.reject(line or 0, 0, named if line or not record else f"{record}: {reason}", salvaged=True)
+
+    def line_at(self, line: int) -> tuple[int, bytes]:
+        return 0, entry_at(self._database, self._stored.session, line)
 
     def _look(self, entry: Entry) -> None:
         message = entry.message
@@ -148,7 +151,7 @@ class _Rows(Source):
 class _Waiting:
     """Failures that only the table of runs holds, to be put among the entries by their times."""
 
-    def __init__(self, found: Iterator[Run], rows: _Rows, session: str) -> None:
+    def __init__(self, found: list[Run], rows: _Rows, session: str) -> None:
         self._events = [event for run in found for event in _events(run, rows, session)]
 
     def before(self, event: Event) -> Iterator[Event]:
@@ -173,7 +176,7 @@ def _events(run: Run, rows: _Rows, session: str) -> Iterator[Event]:
         )
     if run.stop in _BROKEN and not rows.holds(run):
         message = run.message or Message(stop_reason=run.stop)
-        yield reply(message, session, None, record, run.ts)
+        yield reply(message, rows, session, None, record, ts=run.ts)
 
 
 @writer(openclaw_db, suffix=".sqlite", pieces=pieces, rules=RULES, marks=MARKS, prefixes=PREFIXES, lined=False)

@@ -60,7 +60,7 @@ def _is_sure(record: dict[str, Any]) -> bool:
     return any(record.get("type") == kind and keys <= record.keys() for kind, keys in _ENTRIES.items())
 
 
-@parser("pi", failures="no", when=_recognised)
+@parser("pi", failures="no", held=True, when=_recognised)
 def pi(source: Source) -> Iterator[Event]:
     """Sessions of pi, Atomic and OpenClaw (under `~/.pi`, `~/.atomic`, `~/.openclaw`), JSON lines.
 
@@ -68,6 +68,7 @@ def pi(source: Source) -> Iterator[Event]:
     branch: the live one ends with the last record, an abandoned one is named `<session>/<its last record>` and holds
     only its own rows. A failed compaction leaves no record here (it does in the event stream), except as an empty
     summary, as Atomic's `fresh` boundary, and in Atomic's diagnostic files beside the session, which are read too.
+    A record that is written again as it was counts once; one of the same id that says something else is kept.
     """
     side_files = beside(source.path)
     source.brief = source.brief and not side_files
@@ -115,9 +116,13 @@ def _with_attempts(source: Source, reader: Reader, rows: Iterable[Event], paths:
 def _side_events(source: Source, reader: Reader, paths: list[Path]) -> Iterator[Event]:
     for path in paths:
         try:
-            one = decode(path.read_bytes())
-        except (OSError, msgspec.DecodeError) as error:
-            source.notes.append(f"{path.name} beside the session cannot be read: {error}")
+            one, trouble = decode(path.read_bytes())
+        except OSError as error:
+            one, trouble = None, error.strerror or str(error)
+        if trouble is not None:
+            said = "cannot be read" if one is None else "is read in part"
+            source.notes.append(f"{path.name} beside the session {said}: {trouble}")
+        if one is None:
             continue
         source.companions.append(path)
         source.failures = "partly"

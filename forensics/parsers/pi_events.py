@@ -13,14 +13,14 @@ from forensics.parsers._pi import (
     blocks,
     digest_of,
     fault_of,
-    milliseconds,
     reply,
     size_of,
     text_of,
+    told_time,
     tool,
 )
 from forensics.parsers._pi_capture import MARKS, PREFIXES
-from forensics.parsers._pi_prompt import prompt_of
+from forensics.parsers._pi_prompt import is_machine, prompt_of
 from forensics.parsers._pi_stream import (
     Line,
     answer_of,
@@ -120,7 +120,8 @@ class _Stream:
         elif kind == "response":
             yield from self._answer(line, event)
         elif kind == "queue_update":
-            self._queued |= set(texts_of(event.steering)) | set(texts_of(event.follow_up))
+            self._queued.update(texts_of(event.steering, self._source, line, "steering"))
+            self._queued.update(texts_of(event.follow_up, self._source, line, "followUp"))
         elif kind not in _REPEATS:
             yield from self._other(line, event)
 
@@ -128,7 +129,7 @@ class _Stream:
         if event.id is None:
             self._source.unknown["session without id"] += 1
         elif event.id != self._session:
-            yield self._begin(line, event.id, milliseconds(event.timestamp))
+            yield self._begin(line, event.id, told_time(event.timestamp, self._source, line, event.id))
 
     def _next_name(self) -> str:
         if not self._names:
@@ -152,15 +153,11 @@ class _Stream:
             yield self._row("session", line, agent="atomic")
 
     def _message(self, line: int, event: Line) -> Iterator[Event]:
-        try:
-            message = _MESSAGE.decode(bytes(event.message))
-        except (msgspec.DecodeError, RecursionError):
-            self._source.unknown["message_end with a message of another shape"] += 1
-            return
+        message = self._source.inner(event.message, _MESSAGE, line, "message") or Message()
         session = self._session or ""
-        ts = milliseconds(message.timestamp)
+        ts = told_time(message.timestamp, self._source, line, None)
         if message.role == "assistant":
-            yield reply(message, session, line, None, ts)
+            yield reply(message, self._source, session, line, None, ts=ts)
         elif message.role in {"toolResult", "bashExecution"}:
             yield tool(message, session, line, None, ts)
             yield from self._shown(line, bytes(message.details)[:4096], _ATOMIC_DETAILS)
@@ -172,9 +169,9 @@ class _Stream:
             self._source.unknown[f"message of role {message.role[:40] or 'none'}"] += 1
 
     def _prompt(self, message: Message, line: int, ts: int | None) -> Event:
-        found = blocks(message.content)
+        found = blocks(message.content, self._source, line)
         words = text_of(found)
-        prompt = prompt_of(words, message.provenance)
+        prompt = prompt_of(words, machine=is_machine(message.provenance, self._source, line))
         origin = prompt.origin
         if origin == "human" and words in self._queued:
             self._queued.discard(words)
@@ -205,9 +202,9 @@ class _Stream:
         return self._row("note", line, text=text, error=words)
 
     def _answer(self, line: int, event: Line) -> Iterator[Event]:
-        if switches(event):
+        answer = answer_of(event.data, self._source, line)
+        if switches(event, answer):
             yield self._begin(line, self._next_name())
-        answer = answer_of(event.data)
         usage = answer.context_usage
         if usage is not None and usage.context_window:
             yield self._row("budget", line, context=usage.tokens, cap=usage.context_window, cap_source="recorded")
@@ -234,7 +231,7 @@ class _Stream:
             if event.success is False:
                 yield self._ended(line, event.final_error, "no other model worked: ")
         elif kind in {"model_changed", "model_fallback_start"}:
-            model = model_of(event.model if kind == "model_changed" else event.to)
+            model = model_of(event.model if kind == "model_changed" else event.to, self._source, line)
             yield self._row(
                 "model",
                 line,

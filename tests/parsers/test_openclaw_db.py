@@ -166,9 +166,11 @@ def test_rows_of_another_shape_are_listed(database: Path) -> None:
     )
     source = Source(database)
     events = list(read(source))
-    assert [(one.line, one.reason) for one in source.malformed][:2] == [
+    assert [(one.line, one.reason) for one in source.malformed if "kitchen" in one.reason] == [
+        (0, "session node of kitchen: not JSON"),
         (3, "session kitchen: not a JSON object"),
         (4, "session kitchen: not JSON"),
+        (0, "session kitchen, run event: field event_json is not object but str"),
     ]
     assert events[0].cap is None
 
@@ -219,3 +221,39 @@ def test_a_message_whose_details_were_cut_away_still_says_what_broke(database: P
     )
     events = _changed(database, _run(5, 30, f'{{"stopReason":"error","messagesSnapshot":[{message}]}}'))
     assert _one(events, "trajectory_runtime_events:kitchen:5").fault == "rate-limit"
+
+
+_LOOSE = (
+    "create table loose as select * from transcript_events",
+    "drop table transcript_events",
+    "alter table loose rename to transcript_events",
+)
+
+
+@pytest.mark.parametrize("seq", ["null", "'seven'", "9e999", "1.5", "-3", "x'00ff'"])
+def test_an_odd_seq_in_one_row_costs_no_row(database: Path, seq: str) -> None:
+    """A `seq` of NULL, text or infinity once lost the whole database."""
+    before = _changed(database, *_LOOSE)
+    source = Source(database)
+    _changed(database, f"update transcript_events set seq = {seq} where seq = 2 and session_id = 'kitchen'")
+    events = list(read(source))
+    assert sorted(str(event.record) for event in events) == sorted(str(event.record) for event in before)
+    assert "session kitchen: a seq that is no whole number" in [one.reason for one in source.malformed]
+
+
+@pytest.mark.parametrize("seq", ["null", "'seven'", "9e999"])
+def test_an_odd_seq_of_a_run_costs_no_run(database: Path, seq: str) -> None:
+    loose = [one.replace("transcript_events", "trajectory_runtime_events") for one in _LOOSE]
+    before = _changed(database, *loose)
+    source = Source(database)
+    _changed(database, f"update trajectory_runtime_events set seq = {seq} where seq = 4")
+    events = list(read(source))
+    assert [(event.kind, event.outcome) for event in events] == [(event.kind, event.outcome) for event in before]
+    assert "session kitchen, run event: a seq that is no whole number" in [one.reason for one in source.malformed]
+
+
+def test_entries_of_no_session_are_listed(database: Path) -> None:
+    _changed(database, *_LOOSE, "update transcript_events set session_id = null where seq = 2")
+    source = Source(database)
+    list(read(source))
+    assert "2 entries whose session id is no text" in [one.reason for one in source.malformed]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from forensics.events import Event
 from forensics.parse import NotRecognised, Source, read, recognise
 from forensics.parsers import pi as module
-from forensics.parsers._pi import NO_RAW
 from forensics.parsers._pi_prompt import prompt_of
 from forensics.parsers._pi_summary import is_hollow, shortened
 from forensics.parsers._pi_tree import Tree
@@ -26,13 +25,20 @@ def _entry(record: str, parent: str | None, second: int, **fields: Any) -> dict[
 
 
 def _user(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": [{"type": "text", "text": text}], "timestamp": 1}
+    return {"role": "user", "content": [{"type": "text", "text": text}], "timestamp": 1785574800000}
 
 
 def _answer(text: str = "ok", stop: str = "stop", **fields: Any) -> dict[str, Any]:
     usage = {"input": 10, "output": 5, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 15}
     content = [{"type": "text", "text": text}]
-    return {"role": "assistant", "content": content, "usage": usage, "stopReason": stop, "timestamp": 1, **fields}
+    return {
+        "role": "assistant",
+        "content": content,
+        "usage": usage,
+        "stopReason": stop,
+        "timestamp": 1785574800000,
+        **fields,
+    }
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -415,13 +421,13 @@ def test_atomic_without_a_compaction_is_told_by_its_tools(tmp_path: Path, file_o
     ],
 )
 def test_the_wrapping_comes_off_a_prompt(text: str, words: str | None, origin: str) -> None:
-    prompt = prompt_of(text, NO_RAW)
+    prompt = prompt_of(text)
     assert (prompt.text, prompt.origin) == (text if words is None else words, origin)
 
 
 def test_a_time_in_a_zone_known_by_name_alone_is_not_guessed() -> None:
-    assert prompt_of("[Sun 2026-03-08 20:00 CST] hi", NO_RAW).sent is None
-    assert prompt_of("[Sun 2026-03-08 20:00 GMT-5] hi", NO_RAW).sent == 1773018000000
+    assert prompt_of("[Sun 2026-03-08 20:00 CST] hi").sent is None
+    assert prompt_of("[Sun 2026-03-08 20:00 GMT-5] hi").sent == 1773018000000
 
 
 def test_a_skeleton_is_no_summary_and_words_are_one() -> None:
@@ -485,3 +491,115 @@ def test_where_a_file_stands_names_the_agent_only_when_the_file_does_not(
         monkeypatch.setattr(module, "HOLD_BYTES", hold)
         assert file_of(_write(folder / "s.jsonl", plain)).sessions[0].agent == "openclaw"
         assert file_of(_write(folder / "t.jsonl", atomic)).sessions[0].agent == "atomic"
+
+
+def _read(path: Path) -> tuple[list[Event], Source]:
+    source = Source(path)
+    return list(read(source)), source
+
+
+_BEYOND = "9" * 400
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column", "reason"),
+    [
+        ('"input": 10', '"input": -10', "input", "field message.usage.input is not int >= 0"),
+        ('"input": 10', f'"input": {_BEYOND}', "input", "field message.usage.input is not int <= 2251799813685247"),
+        ('"output": 5', '"output": "many"', "output", "field message.usage.output is not int but str"),
+        ('"totalTokens": 15', '"totalTokens": 1e400', "total", "field message.usage.totalTokens is not int but float"),
+        ('"total": 0.5', '"total": 1e400', "cost", "field message.usage.cost.total is not float < 9007199254740992.0"),
+        ('"total": 0.5', '"total": -0.5', "cost", "field message.usage.cost.total is not float >= 0.0"),
+    ],
+)
+def test_a_figure_that_cannot_be_one_is_unknown_and_its_line_listed(
+    tmp_path: Path, old: str, new: str, column: str, reason: str
+) -> None:
+    """Costs of 1e400, negative tokens and integers of 400 digits were added up, or broke the detectors."""
+    priced = _answer()
+    priced["usage"]["cost"] = {"total": 0.5}
+    path = _write(tmp_path / "s.jsonl", [HEADER, _entry("a", None, 1, message=priced)])
+    (before,) = [row for row in _read(path)[0] if row.kind == "reply"]
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    rows, source = _read(path)
+    reply = _one(rows, 2)
+    assert getattr(before, column) is not None
+    assert getattr(reply, column) is None
+    assert (reply.stop, reply.model) == (before.stop, before.model)
+    assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [(2, reason, True)]
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "2014-12-31T23:59:59Z", "2101-01-01T00:00:00Z"])
+def test_a_time_that_no_recording_has_is_unknown_and_its_line_listed(tmp_path: Path, time: str) -> None:
+    """A row dated 0001-01-01 once made a wait of 2,000 years."""
+    rows_ = [HEADER, {**_entry("a", None, 1, message=_user("hello")), "timestamp": time}]
+    rows, source = _read(_write(tmp_path / "s.jsonl", [*rows_, _entry("b", "a", 2, message=_answer())]))
+    assert [(row.line, row.ts is None) for row in rows] == [(1, False), (2, True), (3, False)]
+    assert [(bad.line, bad.reason) for bad in source.malformed] == [(2, "its time is none from 2015 to 2100")]
+    assert source.notes == []
+
+
+def test_a_record_written_again_as_it_was_counts_once_however_it_is_laid_out(tmp_path: Path) -> None:
+    twice = _entry("a", None, 1, message=_user("hello"))
+    path = _write(tmp_path / "s.jsonl", [HEADER, twice, _entry("b", "a", 2, message=_answer()), twice])
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(dict(reversed(twice.items())), separators=(",", ":")) + "\n")
+    rows, source = _read(path)
+    assert [row.line for row in rows] == [1, 2, 3]
+    assert (source.duplicates, source.malformed) == (2, [])
+
+
+def test_records_of_one_id_that_say_different_things_are_all_kept_and_listed(tmp_path: Path) -> None:
+    """Five of six records were once dropped as duplicates, with their tokens and errors."""
+    first, other = (_entry("a", None, at, message=_user(text)) for at, text in ((1, "hello"), (2, "go on")))
+    answer = _entry("b", "a", 3, message=_answer())
+    rows, source = _read(_write(tmp_path / "s.jsonl", [HEADER, first, other, answer, first, other]))
+    assert [(row.line, row.session) for row in rows] == [(1, "s"), (2, "s"), (3, "s"), (4, "s")]
+    assert source.duplicates == 2
+    assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [
+        (3, "the id of line 2 again, with other content: both are kept", True)
+    ]
+
+
+@pytest.mark.parametrize(("text", "kept"), [("hello", 1), ("go on", 2)])
+def test_two_records_of_one_id_on_one_line_are_held_against_each_other(tmp_path: Path, text: str, kept: int) -> None:
+    one, two = (json.dumps(_entry("a", None, 1, message=_user(words))) for words in ("hello", text))
+    path = tmp_path / "s.jsonl"
+    path.write_text(f"{json.dumps(HEADER)}\n{one}{two}\n", encoding="utf-8")
+    rows, source = _read(path)
+    assert (len(rows) - 1, source.duplicates) == (kept, 2 - kept)
+
+
+def test_a_stop_reason_that_is_not_known_is_counted(tmp_path: Path) -> None:
+    rows_ = [HEADER, *(_entry(stop, None, 1, message=_answer(stop=stop)) for stop in ("weird", "pending"))]
+    rows, source = _read(_write(tmp_path / "s.jsonl", rows_))
+    assert [row.stop for row in rows if row.kind == "reply"] == [None, None]
+    assert source.unknown == {"stop reason weird": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "text"),
+    [
+        (7, "field content is not str | array but int", None),
+        ([{"type": "text", "text": 7}], "field content[0].text is not str but int", None),
+        (["x", {"type": "text", "text": "y"}], "field content[0] is not an object", "y"),
+    ],
+)
+def test_content_of_another_shape_is_listed_and_makes_no_empty_reply(
+    tmp_path: Path, content: object, reason: str, text: str | None
+) -> None:
+    rows_ = [HEADER, _entry("a", None, 1, message={**_answer(), "content": content})]
+    rows, source = _read(_write(tmp_path / "s.jsonl", rows_))
+    reply = _one(rows, 2)
+    assert (reply.stop, reply.text) == ("done", text)
+    assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [(2, reason, True)]
+
+
+def test_a_side_file_that_is_odd_in_part_is_read_and_told(tmp_path: Path) -> None:
+    path = _write(tmp_path / "s.jsonl", [HEADER, _entry("a", None, 1, message=_user("hello"))])
+    side = tmp_path / "s-compaction-diagnostic-1785574870000-x.json"
+    side.write_text('{"failureCategory":"starved","failureMessage":"no room","usage":{"input":-5,"output":7}}')
+    rows, source = _read(path)
+    (failed,) = [row for row in rows if row.kind == "compacted"]
+    assert (failed.input, failed.output, failed.error) == (None, 7, "no room")
+    assert source.notes == [f"{side.name} beside the session is read in part: field usage.input is not int >= 0"]

@@ -41,7 +41,7 @@ def test_a_header_alone_and_a_session_file_are_no_stream(tmp_path: Path) -> None
         "id": "a",
         "parentId": None,
         "timestamp": "2026-10-05T08:00:01.000Z",
-        "message": {"role": "user", "content": "hello", "timestamp": 1},
+        "message": {"role": "user", "content": "hello", "timestamp": 1785574800000},
     }
     for lines in ([HEADER], [HEADER, json.dumps(entry)]):
         assert recognise(_written(tmp_path, *lines)).name == "pi"
