@@ -157,6 +157,24 @@ def test_an_attempt_that_the_record_breaks_off_in_is_left_out() -> None:
     assert (loop.measures["cycles"], loop.measures["unfinished"]) == (2, 1)
 
 
+def test_an_attempt_whose_end_says_nothing_is_left_out_at_the_end_where_others_say_something() -> None:
+    (loop,) = _loops(*OVERFLOWS, failed(), end("unknown"))
+    assert (loop.measures["cycles"], loop.measures["summaries"]) == (2, 2)
+    untold = [prompt(), failed(), end("unknown"), failed(), end("unknown"), failed(), start("overflow")]
+    (loop,) = _loops(*untold)
+    assert (loop.measures["cycles"], loop.measures["unfinished"], loop.measures["summaries"]) == (2, 1, None)
+
+
+def test_what_follows_the_last_cycle_is_not_inside_the_loop() -> None:
+    (loop,) = _loops(*OVERFLOWS, failed(), reply())
+    assert (loop.measures["overflows"], loop.measures["ended_by"], loop.lines) == (1, "progress", [2, 3, 4, 5])
+
+
+def test_hours_are_exact_over_years() -> None:
+    rows = [dict(row, ts=at * 900_000 * 10_000_000) for at, row in enumerate(OVERFLOWS)]
+    assert _loops(*rows)[0].measures["hours"] == 7_500_000.0
+
+
 def test_attempts_none_of_which_ended_are_cycles_all_the_same() -> None:
     (loop,) = _loops(prompt(), *[start()] * 3)
     figures = loop.measures
@@ -189,13 +207,19 @@ def test_what_a_file_without_replies_cannot_know_is_unknown() -> None:
     figures = loop.measures
     assert [figures[name] for name in ("prompts", "overflows", "ended_by")] == [None, None, None]
     (room,) = _loops(*[end("failed")] * 3, end("failed", before=100, after=50))
-    assert room.measures["ended_by"] in {None, "progress"}
+    assert room.measures["ended_by"] == "progress"
+    (one,) = _loops(prompt(), reply(), *[end("failed")] * 3)
+    assert (one.measures["prompts"], one.measures["overflows"]) == (0, 0)
 
 
 def test_the_evidence_is_the_first_cycle_and_the_last() -> None:
     rows = [*OVERFLOWS, failed(), start("overflow"), end("summary"), failed()]
     (loop,) = _loops(*rows)
     assert loop.lines == [2, 3, 4, 5, 7, 8, 9]
+    twice = [failed(), failed()]
+    cycle = [start("overflow"), end("summary")]
+    (long,) = _loops(prompt(), *twice, *cycle, *twice, *cycle, *twice, *cycle, *twice)
+    assert long.lines == [3, 4, 5, 6, 8, 12, 13, 15]
     (ended,) = _loops(*OVERFLOWS, failed(), end("summary", trigger="overflow"), reply())
     assert ended.lines == [2, 3, 4, 5, 7]
 

@@ -143,6 +143,18 @@ def test_compactions_are_counted_anew_after_each_refusal() -> None:
     assert _figures(prompt(), refused, end("summary"), reply("tool"), end("summary"), refused)["compactions_over"] == 0
 
 
+def test_a_stated_size_of_the_window_itself_still_fits() -> None:
+    assert not _findings(CAP, end("failed", before=1000))
+    assert _findings(CAP, end("failed", before=1001))
+
+
+def test_requests_refused_again_say_nothing_of_the_messages_alone() -> None:
+    refused = failed("overflow")
+    rows = [CAP, prompt(), refused, end("summary", messages=1300), refused]
+    (finding,) = _findings(*rows)
+    assert (finding.measures["measure"], finding.measures["compactions_over"]) == ("messages only", 0)
+
+
 def test_what_is_measured_and_what_is_stated_are_put_together() -> None:
     rows = [CAP, _budget(700), _budget(1100), end("failed", before=1800)]
     (finding,) = _findings(*rows)
@@ -151,6 +163,16 @@ def test_what_is_measured_and_what_is_stated_are_put_together() -> None:
     assert finding.lines == [3, 4]
     (other,) = _findings(CAP, end("failed", before=1100), _budget(1800))
     assert (other.lines, other.measures["peak"]) == ([2, 3], 1800)
+
+
+def test_rows_of_a_source_without_lines_are_put_together_too() -> None:
+    rows = [CAP, _budget(1100), end("failed", before=1800)]
+    (finding,) = _findings(*({**row, "line": None, "record": f"r{at}"} for at, row in enumerate(rows)))
+    assert (finding.measures["peak"], finding.records) == (1800, ["r1", "r2"])
+
+
+def test_a_total_that_cannot_be_one_requests_says_nothing_of_the_context_beside_it() -> None:
+    assert _figures(CAP, reply("tool", context=1200, total=50_000, estimate=1200))["peak"] == 1200
 
 
 def test_figures_that_cannot_be_one_requests_are_left_out() -> None:

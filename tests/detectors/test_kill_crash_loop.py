@@ -113,3 +113,20 @@ def test_the_evidence_is_the_exits_and_the_starts_that_died_at_once() -> None:
     (finding,) = found("crash-loop", _spawn(0), _exit(5_000), _spawn(6_000), _exit(6_100), _exit(9_000))
     assert finding.lines == [2, 3, 4, 5]
     assert (finding.severity, finding.confidence) == ("error", "high")
+
+
+def test_rows_of_a_source_without_lines_are_no_trouble() -> None:
+    rows = (_spawn(0), start(ts=1_000), end(ts=2_000), _exit(9_000), _spawn(10_000), _exit(19_000))
+    figures = _figures(*({**row, "line": None, "record": f"r{at}"} for at, row in enumerate(rows)))
+    assert figures["exits"] == 2
+
+
+def test_the_latest_of_several_open_compactions_counts() -> None:
+    old, new = {**start(ts=1), "session": "old"}, {**start(ts=4_000), "session": "new"}
+    figures = _figures(old, _spawn(3_000), new, _exit(9_000), _spawn(10_000), _exit(19_000))
+    assert (figures["compaction_in_flight"], figures["in_compaction_window"]) == (1, 1)
+
+
+def test_an_exit_without_a_time_after_a_compaction_leaves_it_open_too() -> None:
+    figures = _figures(_spawn(0), start(ts=1_000), end(ts=2_000), _exit(None), _spawn(10_000), _exit(19_000))
+    assert (figures["in_compaction_window"], figures["exits"]) == (None, 2)

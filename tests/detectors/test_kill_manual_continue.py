@@ -31,6 +31,13 @@ def test_new_work_between_parts_two_chains() -> None:
     assert _chains(*rows, prompt("continue"), reply()) == [(1, 1), (1, 1)]
 
 
+def test_work_that_went_well_between_parts_two_chains_though_the_first_message_got_no_reply() -> None:
+    first = (prompt(ts=0), failed("auth", ts=1_000), prompt("continue", ts=2_000))
+    between = (prompt("Sow the lawn.", ts=900_000), reply(ts=901_000))
+    again = (prompt("Rake it.", ts=902_000), failed("auth", ts=903_000), prompt("continue", ts=904_000), reply())
+    assert _chains(*first, *between, *again) == [(1, 1), (1, 1)]
+
+
 def test_a_session_that_ends_broken_adds_no_message() -> None:
     assert _chains(prompt(), failed("auth"), prompt("continue"), failed("auth")) == [(1, 1)]
 

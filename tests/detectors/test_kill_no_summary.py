@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from forensics.detectors._rates import densest
-from forensics.detectors._units import EVIDENCE
+from forensics.detectors._units import EVIDENCE, shortened
+from forensics.events import Event
 from forensics.rates import wilson
 from tests.rows import end, file_of_rows, found, start
 
@@ -23,6 +24,7 @@ def _figures(*rows: dict[str, Any], **options: Any) -> dict[str, Any]:
         (1, 0, "warning"),
         (2, 2, "error"),
         (2, 3, "warning"),
+        (9, 11, "warning"),
         (1, 2, "note"),
         (1, 1, "warning"),
     ],
@@ -64,6 +66,11 @@ def test_reasons_are_told_apart() -> None:
     assert (figures["truncated"], figures["empty"], figures["skeleton"], figures["no_summary"]) == (1, 2, 1, 6)
 
 
+def test_an_empty_summary_with_its_fault_on_record_is_counted_once() -> None:
+    figures = _figures(end("summary", text=" ", fault="empty-summary"))
+    assert (figures["empty"], figures["skeleton"], figures["no_summary"]) == (1, 0, 1)
+
+
 def test_model_calls_are_bounded_where_some_attempts_do_not_say() -> None:
     (finding,) = found("no-summary", end("failed", requests=2), end("failed"), end("failed", requests=0))
     assert (finding.measures["model_calls"], finding.intervals["model_calls"]) == (None, (2.0, 3.0))
@@ -76,6 +83,7 @@ def test_model_calls_are_bounded_where_some_attempts_do_not_say() -> None:
 def test_the_peak_counts_attempts_within_any_sixty_seconds() -> None:
     rows = [end("failed", ts=ts) for ts in (0, 30_000, 59_999, 60_000, 200_000)]
     assert _figures(*rows)["peak_per_minute"] == 3
+    assert _figures(end("failed", ts=0), end("failed", ts=59_999))["peak_per_minute"] == 2
     assert _figures(end("failed"))["peak_per_minute"] is None
 
 
@@ -90,6 +98,12 @@ def test_the_densest_span_is_half_open(times: list[int], most: int | None) -> No
 )
 def test_the_interval_is_wilsons(hits: int, tries: int, interval: tuple[float, float]) -> None:
     assert wilson(hits, tries) == interval
+
+
+def test_few_rows_are_evidence_as_they_are() -> None:
+    for count in (1, 3, EVIDENCE):
+        rows = [Event(kind="note", line=line) for line in range(count)]
+        assert shortened(rows) == tuple(rows)
 
 
 def test_of_many_attempts_the_first_and_the_last_are_evidence() -> None:
@@ -123,6 +137,7 @@ WHOLE = "## Goal\nSort it.\n\n## Next Steps\nNone left."
         (["## Plan\nA.\n## Ways\nB.", "## Plan\nSort the ta"], 1),
         (["## Plan\nSort the ta", "## Plan\nA.\n## Ways\nB."], 0),
         (["Sort the ta"], 0),
+        ([WHOLE, "Sort the ta"], 0),
         ([WHOLE, "## Goal\nSort the ta\n## Deeper"], 0),
         ([WHOLE, "## Goal\nSort the ta\n<read-files>\n/a.txt\n</read-files>\n"], 1),
         ([WHOLE, "## Goal\nSort the ta", "## Goal\nSort the ta"], 2),
@@ -133,6 +148,11 @@ def test_a_kept_summary_is_suspect_only_where_it_breaks_off_and_lacks_sections(t
     assert [one.measures["suspect_truncated"] for one in findings] == ([suspects] if suspects else [])
     sure = "medium" if suspects < len(texts) else "low"
     assert all((one.severity, one.confidence) == ("warning", sure) for one in findings)
+
+
+def test_the_words_of_an_attempt_that_failed_are_no_suspect() -> None:
+    (lost,) = found("no-summary", end("failed", text="## Goal\nSort the ta"))
+    assert "suspect_truncated" not in lost.measures
 
 
 def test_a_suspect_is_in_no_other_figure() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from forensics.detect import detectors
 from tests.rows import end, found, start
 
 
@@ -15,6 +16,10 @@ def _starved(fault: str = "truncated-summary", **more: Any) -> dict[str, Any]:
 def test_three_are_an_error(many: int, severity: str) -> None:
     (finding,) = found("starved-summary", *[_starved()] * many)
     assert (finding.severity, finding.measures["starved"]) == (severity, many)
+
+
+def test_the_detector_itself_is_one_of_errors() -> None:
+    assert detectors()["starved-summary"].severity == "error"
 
 
 def test_how_many_are_an_error_is_an_option() -> None:

@@ -39,6 +39,13 @@ def test_the_worst_row_is_told_and_all_are_counted() -> None:
     assert (figures["reason"], finding.confidence, finding.lines) == ("far from its estimate", "high", [1, 2, 3])
 
 
+def test_the_worst_is_the_row_of_the_greatest_ratio_not_of_the_greatest_figure() -> None:
+    for sizes, worst in ((((9000, 500), (10_000, 900)), 9000), (((30, 1), (40, 2)), 30)):
+        rows = [reply("tool", context=1, total=total, estimate=estimate) for total, estimate in sizes]
+        (finding,) = found("usage-outlier", *rows)
+        assert finding.measures["value"] == worst
+
+
 def test_a_spike_is_unsure_and_a_sum_of_contexts_half_sure() -> None:
     (spike,) = found("usage-outlier", *_sizes(4000, 900_000, 4100))
     assert (spike.measures["reason"], spike.confidence, spike.measures["ratio"]) == ("jump", "low", 219.5122)
