@@ -22,6 +22,7 @@ from forensics.source import (
     Unreadable,
     lenient,
     open_sqlite,
+    reason_of,
     rescue,
     too_long,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "parser",
     "parsers",
     "read",
+    "reason_of",
     "recognise",
     "rescue",
     "too_long",

@@ -4,7 +4,7 @@ Formats in JSON are held to them while they are decoded, which costs nothing; `g
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
@@ -14,10 +14,13 @@ from forensics.events import Event
 if TYPE_CHECKING:
     from forensics.source import Source
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 LIMIT = 1 << 53
 """From here on a JSON number is no longer exact; no count of tokens, characters or milliseconds comes near."""
 FIRST_YEAR, LAST_YEAR = 2015, 2100
 """Before the first there was no such agent."""
+NO_TIME = f"is no time from {FIRST_YEAR} to {LAST_YEAR}"
 FIRST, LAST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1000 for year in (FIRST_YEAR, LAST_YEAR + 1))
 """The first time that is read, and the first that is not any more, in Unix milliseconds."""
 
@@ -51,6 +54,25 @@ _COUNTS = (
 def is_time(ms: int | None) -> bool:
     """Tell a time of a recording from any other number."""
     return ms is not None and FIRST <= ms < LAST
+
+
+def read_time(text: str) -> int | None:
+    """Read ISO 8601 text, UTC where it names no zone, as Unix milliseconds; `None` for what is no time."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return millis(time)
+
+
+def millis(time: datetime) -> int:
+    """Give a time as Unix milliseconds; one that names no zone is UTC."""
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
+
+
+def figure(digits: str) -> int:
+    """Read a whole number; one of more digits than any count has is `LIMIT`, which `guarded` tells."""
+    return int(digits) if len(digits) < len(str(LIMIT)) else LIMIT
 
 
 def guarded(events: Iterable[Event], source: "Source") -> Iterator[Event]:
@@ -87,7 +109,7 @@ def _mend(event: Event, source: "Source") -> None:
     times = [name for name in _TIMES if not _fits(getattr(event, name), FIRST, LAST)]
     odd = [name for name in (*_COUNTS, "cost") if not _fits(getattr(event, name), 0, LIMIT)]
     odd += [] if _fits(event.code, 1 - LIMIT, LIMIT) else ["code"]
-    wrong = [f"{name} is no time from {FIRST_YEAR} to {LAST_YEAR}" for name in times]
+    wrong = [f"{name} {NO_TIME}" for name in times]
     wrong += [f"{name} is {_said(getattr(event, name))}" for name in odd]
     for name in (*times, *odd):
         setattr(event, name, None)

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get
 import msgspec
 from msgspec import UNSET
 
+from forensics.sane import FIRST, LAST, LIMIT, NO_TIME
 from forensics.tolerant import salvage
 from forensics.wal import unused
 
@@ -29,6 +30,12 @@ LONGEST = 16 << 20
 """Of a line that is longer only the beginning is given on, where files are read in blocks."""
 _BOM = b"\xef\xbb\xbf"
 _NOTHING = (b"", b"null")
+_BOUNDS = (
+    (f"<= {(LIMIT >> 2) - 1}", "below 2^51"),
+    (f"<= {LIMIT - 1}", "below 2^53"),
+    (f"< {float(LIMIT)}", "below 2^53"),
+    (">= 0.0", ">= 0"),
+)
 
 TORN: tuple[type[Exception], ...] = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What a damaged database raises; the second where SQLite's own message quotes bytes of a torn schema."""
@@ -243,20 +250,21 @@ class Source:
         self._listed[line] = len(self.malformed)
         self.malformed.append(Malformed(line, offset, reason, salvaged))
 
-    def doubt(self, line: int | None, reason: str, *, record: str | None = None) -> None:
-        """List a line of which something could not be used, when more is known of it than its number.
+    def doubt(self, line: int | None, reason: str, *, record: str | None = None, lost: bool = False) -> None:
+        """List a line of which something could not be used (`lost`: nothing), when it was decoded already.
 
         A line stands in the list once. Where there are no lines the record is named.
         """
         self.doubts += 1
         if not line:
-            self.reject(0, 0, f"{record}: {reason}" if record else reason, salvaged=True)
-        elif line in self._listed:
-            at = self._listed[line]
+            self.reject(0, 0, f"{record}: {reason}" if record else reason, salvaged=not lost)
+        elif (at := self._listed.get(line)) is not None:
             known = self.malformed[at]
-            self.malformed[at] = known._replace(reason=f"{known.reason}; {reason}")
+            self.malformed[at] = known._replace(
+                reason=f"{known.reason}; {reason}", salvaged=known.salvaged and not lost
+            )
         else:
-            self.reject(line, self.line_at(line)[0], reason, salvaged=True)
+            self.reject(line, self.line_at(line)[0], reason, salvaged=not lost)
 
     def inner(
         self,
@@ -280,14 +288,16 @@ class Source:
         rescued = salvage(data)
         lost: list[str] = []
         found = _fitted(rescued.values[0], decoder.type, lost, name) if rescued.values else UNSET
-        self.doubt(line, _why(rescued.reason, lost) or f"field {name} not read at the first try", record=record)
+        self.doubt(line, reason_of(rescued.reason, lost) or f"field {name} not read at the first try", record=record)
         return None if found is UNSET else cast("V", found)
 
     def line_at(self, line: int) -> tuple[int, bytes]:
         """Read one line again, of those read so far: its byte offset and its bytes, without the line end."""
-        at = bisect_right(self._starts, (line, sys.maxsize)) - 1
-        number, offset = self._starts[at] if at >= 0 else (1, 0)
-        batch = self._again.get(number) if at >= 0 else None
+        if not self._starts:  # it was read as blocks
+            self._starts.extend(self._places())
+        at = max(0, bisect_right(self._starts, (line, sys.maxsize)) - 1)
+        number, offset = self._starts[at] if self._starts else (1, 0)
+        batch = self._again.get(number)
         if batch is None:
             after = self._starts[at + 1][0] if at + 1 < len(self._starts) else (self.lines or line) + 1
             with self.path.open("rb") as stream:
@@ -298,6 +308,14 @@ class Source:
             self._again[number] = batch
         found = batch[line - number] if line - number < len(batch) else b""
         return offset + sum(map(len, batch[: line - number])), found.removesuffix(b"\n").removesuffix(b"\r")
+
+    def _places(self) -> Iterator[tuple[int, int]]:
+        line, offset = 1, 0
+        with self.path.open("rb", buffering=BUFFER_BYTES) as stream:
+            while lines := stream.readlines(BATCH_BYTES):
+                yield line, offset
+                line += len(lines)
+                offset += sum(map(len, lines))
 
     @contextmanager
     def sqlite(self) -> Iterator[sqlite3.Connection]:
@@ -362,11 +380,12 @@ def rescue(line: bytes, kind: type[T]) -> tuple[list[T], str]:
     rescued = salvage(line)
     lost: list[str] = []
     records = [record for value in rescued.values if (record := lenient(value, kind, lost)) is not None]
-    why = _why(rescued.reason, lost)
+    why = reason_of(rescued.reason, lost)
     return records, why or ("not read at the first try" if records else "not a JSON object")
 
 
-def _why(damage: str | None, lost: list[str]) -> str:
+def reason_of(damage: str | None, lost: list[str]) -> str:
+    """Say what was wrong with a line: its damage, and the first of the fields that did not fit."""
     reasons = [] if damage is None else [damage]
     reasons += lost[:NAMED]
     if len(lost) > NAMED:
@@ -428,6 +447,10 @@ def _fitted(value: Any, annotation: Any, lost: list[str], name: str) -> Any:
 def _odd(error: Exception) -> str:
     """Say how a value does not fit, without the value: it may be anybody's words."""
     said = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "")
+    if any(str(bound) in said for bound in (FIRST, LAST - 1, LAST)):
+        return NO_TIME
+    for bound, words in _BOUNDS:
+        said = said.replace(bound, words)
     if said.startswith("Expected "):
         return "is not " + said.removeprefix("Expected ").replace(", got ", " but ")
     return "is none of the words it may be" if said.startswith("Invalid enum value") else f"does not fit: {said}"

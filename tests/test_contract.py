@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "failures": {"events", "timeline"},
     "rates": set(),
     "wal": set(),
-    "source": {"tolerant", "wal"},
+    "source": {"sane", "tolerant", "wal"},
     "sane": {"events", "source"},
     "writing": {"source", "tolerant"},
     "head": {"source", "tolerant"},

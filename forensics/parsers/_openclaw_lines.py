@@ -8,6 +8,7 @@ import msgspec
 
 from forensics.parse import Head, Source
 from forensics.parsers._pi import milliseconds
+from forensics.sane import NO_TIME
 from forensics.tolerant import damage, salvage
 
 _COLOUR = rb"(?:\x1b\[[\d;]*m)*"
@@ -85,10 +86,10 @@ def entries(source: Source) -> Iterator[Entry]:
 def _from_json(source: Source) -> Iterator[Entry]:
     subsystems: dict[str, str] = {}
     for line, record in source.decoded(_DECODER):
-        yield _entry(line, record, subsystems)
+        yield _entry(source, line, record, subsystems)
 
 
-def _entry(line: int, record: _Tslog, subsystems: dict[str, str]) -> Entry:
+def _entry(source: Source, line: int, record: _Tslog, subsystems: dict[str, str]) -> Entry:
     zero, one, two = record.zero, record.one, record.two
     subsystem, words, data = "", "", {}
     if isinstance(zero, str):
@@ -102,11 +103,15 @@ def _entry(line: int, record: _Tslog, subsystems: dict[str, str]) -> Entry:
         words = next((str(part) for part in (one, two) if isinstance(part, str)), words) if subsystem else words
     else:
         words = zero if isinstance(zero, str) else str(record.message or "")
-    return Entry(line, _time(record), subsystem, words, data, record.trace)
+    return Entry(line, _time(source, line, record), subsystem, words, data, record.trace)
 
 
-def _time(record: _Tslog) -> int | None:
-    return milliseconds(record.time or (record.meta.date if record.meta else None))
+def _time(source: Source, line: int, record: _Tslog) -> int | None:
+    time = record.time or (record.meta.date if record.meta else None)
+    ts = milliseconds(time)
+    if ts is None and time is not None:
+        source.doubt(line, f"its time {NO_TIME}")
+    return ts
 
 
 def _subsystem(name: str) -> str:
@@ -130,10 +135,13 @@ def _from_console(source: Source) -> Iterator[Entry]:
                 source.records += 1
                 text = _ANSI.sub("", match["text"].decode(errors="replace"))
                 subsystem = (match["subsystem"] or b"").decode()
-                yield Entry(line, milliseconds(match["time"].decode()), subsystem, text, {}, None)
+                ts = milliseconds(match["time"].decode())
+                if ts is None:
+                    source.doubt(line, f"its time {NO_TIME}")
+                yield Entry(line, ts, subsystem, text, {}, None)
             elif (record := _structured(clean)) is not None:
                 source.records += 1
-                yield _entry(line, record, subsystems)
+                yield _entry(source, line, record, subsystems)
             elif not source.records and bad is None and clean.strip():
                 source.reject(line, offset, "before the first log line")
             offset += len(raw) + 1

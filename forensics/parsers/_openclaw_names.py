@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from forensics.parsers._openclaw_lines import Entry
+from forensics.sane import figure
 
 _PAIR = re.compile(r"([A-Za-z][\w.]*)=(\"[^\"]*\"|\S+)")
 _NO_NAMES = frozenset({"", "unknown", "none", "undefined"})
@@ -17,7 +18,7 @@ def fields_of(entry: Entry) -> dict[str, Any]:
 def count_of(value: Any) -> int | None:
     """Give a count; `unknown`, and whatever else is no whole number, is none."""
     text = str(value)
-    return int(text) if text.isdecimal() and len(text) < 16 else None
+    return figure(text) if text.isdecimal() else None
 
 
 class Names:

@@ -8,10 +8,10 @@ values unquoted, so that they may hold spaces and line breaks. New (since 1.16.2
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from forensics.parse import Source
+from forensics.sane import read_time
 from forensics.tolerant import damage
 
 HEADS = (b"timestamp=", b"INFO ", b"ERROR ", b"WARN ", b"DEBUG ")
@@ -55,6 +55,8 @@ def entries(source: Source) -> Iterator[Entry]:
         if entry is None:
             source.reject(line, offset, "torn log line")
         elif entry.message:
+            if entry.ts is None:
+                source.doubt(line, "a time that is none")
             yield entry
 
 
@@ -105,7 +107,7 @@ def _new(line: int, text: str) -> Entry | None:
         fields = {name: _unquoted(value) for name, value in _PAIR.findall(rest)}
     else:
         fields = dict(pair.split("=", 1) for pair in rest.split() if "=" in pair)
-    return Entry(line, _milliseconds(time), level == "ERROR", said, run, fields)
+    return Entry(line, read_time(time), level == "ERROR", said, run, fields)
 
 
 def _old(line: int, text: str, data: bytes) -> Entry | None:
@@ -123,7 +125,7 @@ def _old(line: int, text: str, data: bytes) -> Entry | None:
         fields["error"] = _words(rest, fields.get("service", ""))
     if message == "created" and fields.get("service") != "session":
         message = ""
-    return Entry(line, _milliseconds(time), level == "ERROR", message, None, fields)
+    return Entry(line, read_time(time), level == "ERROR", message, None, fields)
 
 
 def _words(rest: str, service: str) -> str:
@@ -144,11 +146,3 @@ def _unquoted(value: str) -> str:
         return str(json.loads(value))
     except ValueError:
         return value.strip('"')
-
-
-def _milliseconds(time: str) -> int | None:
-    try:
-        moment = datetime.fromisoformat(time)
-    except ValueError:
-        return None
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

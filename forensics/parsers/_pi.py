@@ -6,7 +6,7 @@ Shared by the session file, the event stream and OpenClaw's database, which all 
 
 import hashlib
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from math import isfinite
 
@@ -16,7 +16,7 @@ from msgspec import Raw
 from forensics.events import Event, Fault, Stop
 from forensics.faults import classify, window
 from forensics.parse import Source
-from forensics.sane import FIRST_YEAR, LAST_YEAR, Amount, Code, Count, Millis, is_time
+from forensics.sane import NO_TIME, Amount, Code, Count, Millis, is_time, millis, read_time
 
 TEXT_LIMIT = 400
 """Characters of a prompt or a reply that an event keeps."""
@@ -24,9 +24,6 @@ TEXT_LIMIT = 400
 NO_RAW = Raw(b"")
 NOTHING = (b"", b"null")
 """What a field holds, kept as it stood, that is absent or null."""
-NO_TIME = f"its time is none from {FIRST_YEAR} to {LAST_YEAR}"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 class Cost(msgspec.Struct, gc=False):
@@ -142,14 +139,11 @@ def milliseconds(time: datetime | float | str | None) -> int | None:
     `None` for what is no time, or not one of a recording (`sane.is_time`).
     """
     if isinstance(time, str):
-        try:
-            time = datetime.fromisoformat(time)
-        except ValueError:
-            return None
-    if isinstance(time, datetime):
-        ms = ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
+        ms = read_time(time)
+    elif isinstance(time, datetime):
+        ms = millis(time)
     else:
-        ms = int(time) if time is not None and isfinite(time) else 0
+        ms = int(time) if time is not None and isfinite(time) else None
     return ms if is_time(ms) else None
 
 
@@ -157,7 +151,7 @@ def told_time(time: datetime | float | None, source: Source, line: int | None, r
     """Give a record's time as `milliseconds` does; the source lists one that cannot be it."""
     ms = milliseconds(time)
     if ms is None and time is not None:
-        source.doubt(line, NO_TIME, record=record)
+        source.doubt(line, f"its time {NO_TIME}", record=record)
     return ms
 
 

@@ -11,6 +11,7 @@ import msgspec
 from forensics.events import Event, Outcome, Trigger
 from forensics.faults import classify
 from forensics.parsers._pilotdeck_budget import Snapshot
+from forensics.sane import Count
 
 COOLDOWN_MS = 60_000
 """`COMPACT_SUMMARY_FAILURE_COOLDOWN_MS`: after a failed summary the same error is repeated without a model call."""
@@ -62,13 +63,13 @@ class Details(msgspec.Struct, gc=False):
     reason: str | None = None
     error: str | None = None
     diagnostic: str | None = None
-    preTokens: int | None = None  # noqa: N815
+    preTokens: Count | None = None  # noqa: N815
     """Before the summary; the messages alone."""
-    postTokens: int | None = None  # noqa: N815
+    postTokens: Count | None = None  # noqa: N815
     """After the summary and before any later tier; the messages alone."""
     summarySucceeded: bool | None = None  # noqa: N815
     applied: bool | None = None
-    rewritten: int | None = None
+    rewritten: Count | None = None
 
 
 class Compactor:

@@ -4,19 +4,21 @@ from typing import Any
 
 import msgspec
 
+from forensics.sane import Count
+
 
 class Snapshot(msgspec.Struct, gc=False):
     """The whole prompt against the context window, in tokens (`describeTokenBudgetSnapshot`)."""
 
-    tokens: int | None = None
-    used: int | None = None
+    tokens: Count | None = None
+    used: Count | None = None
     """Transcripts: `tokens`."""
-    maxContextTokens: int | None = None  # noqa: N815  (names of the format)
-    effectiveTotal: int | None = None  # noqa: N815
+    maxContextTokens: Count | None = None  # noqa: N815  (names of the format)
+    effectiveTotal: Count | None = None  # noqa: N815
     """Transcripts: `maxContextTokens`, which is the window without the room that is kept for the answer."""
-    localEstimateTokens: int | None = None  # noqa: N815
-    calibrationActualInputTokens: int | None = None  # noqa: N815
-    calibrationEstimatedInputTokens: int | None = None  # noqa: N815
+    localEstimateTokens: Count | None = None  # noqa: N815
+    calibrationActualInputTokens: Count | None = None  # noqa: N815
+    calibrationEstimatedInputTokens: Count | None = None  # noqa: N815
 
     @property
     def size(self) -> int | None:

@@ -5,6 +5,7 @@ import re
 from forensics.events import Event
 from forensics.faults import classify
 from forensics.parsers._pilotdeck_lines import Clock, Line
+from forensics.sane import figure
 
 _GATEWAY = "gateway"
 _EXIT = re.compile(
@@ -55,7 +56,7 @@ class Host:
         if self._ended is not None and self._ended != told:
             return self._event("note", line, ts, text), False
         self._ended = told
-        code = None if found["code"] == "null" else int(found["code"])
+        code = None if found["code"] == "null" else figure(found["code"])
         row = self._event("exit", line, ts, text)
         row.code = code
         return row, True

@@ -1,14 +1,18 @@
 """The rows of a PilotDeck transcript, as far as they are read (`TranscriptEntry` of OpenBMB/PilotDeck)."""
 
 import hashlib
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from forensics.events import Fault, Stop
 from forensics.faults import classify
+from forensics.sane import Amount, Code, Count, millis
+
+if TYPE_CHECKING:
+    from collections import Counter
 
 TEXT_LIMIT = 400
 SUMMARY_LIMIT = 8000
@@ -77,12 +81,12 @@ class Message(msgspec.Struct, gc=False):
 class Usage(msgspec.Struct, gc=False):
     """Tokens; the input without what a cache gave."""
 
-    inputTokens: int | None = None  # noqa: N815
-    outputTokens: int | None = None  # noqa: N815
-    cacheReadTokens: int | None = None  # noqa: N815
-    cacheWriteTokens: int | None = None  # noqa: N815
-    reasoningTokens: int | None = None  # noqa: N815
-    totalTokens: int | None = None  # noqa: N815
+    inputTokens: Count | None = None  # noqa: N815
+    outputTokens: Count | None = None  # noqa: N815
+    cacheReadTokens: Count | None = None  # noqa: N815
+    cacheWriteTokens: Count | None = None  # noqa: N815
+    reasoningTokens: Count | None = None  # noqa: N815
+    totalTokens: Count | None = None  # noqa: N815
 
     def columns(self) -> dict[str, int | None]:
         """Give the usage columns of an event, empty when nothing was counted."""
@@ -101,7 +105,7 @@ class Reason(msgspec.Struct, gc=False):
     """What the provider said of an error."""
 
     code: str | None = None
-    status: int | None = None
+    status: Code | None = None
     provider: str | None = None
     message: str | None = None
 
@@ -111,7 +115,7 @@ class Error(msgspec.Struct, gc=False):
 
     code: str | None = None
     message: str | None = None
-    status: int | None = None
+    status: Code | None = None
     provider: str | None = None
     details: Reason | None = None
 
@@ -139,8 +143,8 @@ class Extra(msgspec.Struct, gc=False):
     tier: str | None = None
     summarySucceeded: bool | None = None  # noqa: N815
     error: str | None = None
-    finalBudgetTokens: int | None = None  # noqa: N815
-    finalUsedTokens: int | None = None  # noqa: N815
+    finalBudgetTokens: Count | None = None  # noqa: N815
+    finalUsedTokens: Count | None = None  # noqa: N815
 
 
 class Compact(msgspec.Struct, gc=False):
@@ -148,11 +152,11 @@ class Compact(msgspec.Struct, gc=False):
 
     compactionId: str | None = None  # noqa: N815
     trigger: str | None = None
-    preTokens: int | None = None  # noqa: N815
+    preTokens: Count | None = None  # noqa: N815
     """The messages alone."""
-    postTokens: int | None = None  # noqa: N815
+    postTokens: Count | None = None  # noqa: N815
     """The messages alone; the whole prompt in builds that write `finalRatio` beside it."""
-    finalRatio: float | None = None  # noqa: N815
+    finalRatio: Amount | None = None  # noqa: N815
     extra: Extra | None = None
 
 
@@ -209,7 +213,7 @@ class Row(msgspec.Struct, gc=False):
     type: str = ""
     sessionId: str = ""  # noqa: N815
     turnId: str = ""  # noqa: N815
-    createdAt: str | None = None  # noqa: N815
+    createdAt: datetime | None = None  # noqa: N815
     entryId: str | None = None  # noqa: N815
     messages: list[Message] = []
     message: Message | None = None
@@ -228,23 +232,9 @@ class Row(msgspec.Struct, gc=False):
     call: Call | None = None
 
 
-def milliseconds(time: str | None) -> int | None:
-    """Give a row's time in UTC milliseconds; `None` when it is not a time."""
-    if time is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(time)
-    except ValueError:
-        return None
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
-def decoded(raw: Raw, kind: Any) -> Any:
-    """Read an inner object, `None` when it has another shape."""
-    try:
-        return msgspec.json.decode(raw, type=kind)
-    except msgspec.DecodeError:
-        return None
+def milliseconds(time: datetime | None) -> int | None:
+    """Give a row's time in UTC milliseconds."""
+    return None if time is None else millis(time)
 
 
 def digest(*parts: str) -> str:
@@ -265,8 +255,10 @@ def failed(error: Error) -> Failed:
     return Failed(text, fault, inner.provider)
 
 
-def finish(reason: str | None) -> Stop | None:
+def finish(reason: str | None, unknown: "Counter[str]") -> Stop | None:
     """Give how a reply ended by the stream's finish reason."""
+    if reason is not None and reason not in _FINISH:
+        unknown[f"finish reason {reason[:40]}"] += 1
     return None if reason is None else _FINISH.get(reason)
 
 

@@ -4,7 +4,7 @@ A transcript keeps neither finish reasons nor, in mid-turn, errors (builds of Se
 does: it is that of `AgentLoop.run` (OpenBMB/PilotDeck). A reply is held until a row says how it ended.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,6 +25,10 @@ from forensics.parsers._pilotdeck_rows import (
     milliseconds,
 )
 
+if TYPE_CHECKING:
+    from collections import Counter
+
+_RESULTS = frozenset({"success", "error", "aborted", "max_turns"})
 _NO_REQUEST = frozenset({"agent_context_recovery_failed"})
 _NOT_THE_MODEL = frozenset(
     {"agent_max_turns_reached", "agent_tool_error_loop", "agent_transcript_error", "agent_unsupported_feature"}
@@ -34,8 +38,9 @@ _NOT_THE_MODEL = frozenset(
 class Turn:
     """The turn that a session is in. Methods give the rows that are settled, in order."""
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, unknown: "Counter[str]") -> None:
         self.session = session
+        self._unknown = unknown
         self.id = ""
         self.prompted = False
         """The turn began with a prompt."""
@@ -57,8 +62,8 @@ class Turn:
         return bool(self._held) and self._held[0].stop == "error"
 
     def begin(self, turn: str) -> list[Event]:
-        """Take the id of the next row's turn."""
-        if turn == self.id:
+        """Take the id of the next row's turn; a row without one belongs to the turn that goes on."""
+        if turn in {self.id, ""}:
             return []
         rows = self.settle(goes_on=False)
         self.id = turn
@@ -80,14 +85,14 @@ class Turn:
         """Take a request to the model (September 2026)."""
         rows = self.settle(goes_on=True)
         self._streams = True
-        self._stream = _Stream(line, row, row.request)
+        self._stream = _Stream(line, row, row.request, self._unknown)
         return rows
 
     def piece(self, line: int, row: Row, piece: Piece) -> None:
         """Take an event of the model's stream (September 2026)."""
         self._streams = True
         if self._stream is None:
-            self._stream = _Stream(line, row, None)
+            self._stream = _Stream(line, row, None, self._unknown)
         self._stream.take(line, row, piece)
 
     def reply(self, line: int, row: Row, message: Message) -> list[Event]:
@@ -157,6 +162,8 @@ class Turn:
                 self._held[0].requests = 0
         elif result.type in {"error", "max_turns"}:
             rows.append(self._event("note", line, ts, row.entryId, text=result.stopReason, error=_words(error)))
+        elif result.type not in _RESULTS:
+            self._unknown[f"turn result {result.type[:40] or '(no type)'}"] += 1
         elif self._asked is not None and not self._held and not self._streams:
             self.lost += 1
             self._held = [self._event("reply", self._asked.line, self._asked.ts, self._asked.record, stop="empty")]
@@ -194,7 +201,8 @@ class Turn:
 class _Stream:
     """A request whose stream is on record: how it ended, what it cost."""
 
-    def __init__(self, line: int, row: Row, request: Request | None) -> None:
+    def __init__(self, line: int, row: Row, request: Request | None, unknown: "Counter[str]") -> None:
+        self._unknown = unknown
         self.line = line
         self.ts = milliseconds(row.createdAt)
         self.record = row.entryId
@@ -217,7 +225,7 @@ class _Stream:
             self._piece.usage = piece.usage
         if piece.finishReason is not None or piece.type == "error":
             self.line, self.ts, self.record = line, milliseconds(row.createdAt), row.entryId
-            self._stop = "error" if piece.type == "error" else finish(piece.finishReason)
+            self._stop = "error" if piece.type == "error" else finish(piece.finishReason, self._unknown)
         if piece.error is not None:
             self._error = failed(piece.error)
 

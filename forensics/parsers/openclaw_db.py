@@ -97,10 +97,10 @@ class _Rows(Source):
         self._outer.reject(seq, 0, f"session {self._stored.session}: {reason}", salvaged=bool(found))
         return found
 
-    def doubt(self, line: int | None, reason: str, *, record: str | None = None) -> None:
+    def doubt(self, line: int | None, reason: str, *, record: str | None = None, lost: bool = False) -> None:
         self.doubts += 1
         named = f"session {self._stored.session}: {reason}"
-        self._outer.reject(line or 0, 0, named if line or not record else f"{record}: {reason}", salvaged=True)
+        self._outer.reject(line or 0, 0, named if line or not record else f"{record}: {reason}", salvaged=not lost)
 
     def line_at(self, line: int) -> tuple[int, bytes]:
         return 0, entry_at(self._database, self._stored.session, line)

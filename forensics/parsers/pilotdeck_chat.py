@@ -22,15 +22,19 @@ from forensics.parsers._pilotdeck_rows import (
     Piece,
     Result,
     Row,
-    decoded,
     digest,
     failed,
     milliseconds,
     summary,
 )
 from forensics.parsers._pilotdeck_turn import Turn
+from forensics.sane import Count
 
 _DECODER = msgspec.json.Decoder(Row)
+_RESULT = msgspec.json.Decoder(Result)
+_PIECE = msgspec.json.Decoder(Piece)
+_ERROR = msgspec.json.Decoder(Error | str)
+_WORD = msgspec.json.Decoder(str)
 _NOTHING = frozenset(
     {
         "agent_instructions",
@@ -62,11 +66,14 @@ _AUTOMATIC = "always-on/"
 
 
 class _Breakdown(msgspec.Struct, gc=False):
-    messages: int | None = None
+    messages: Count | None = None
 
 
 class _Detail(Snapshot, gc=False):
     breakdown: _Breakdown | None = None
+
+
+_DETAIL = msgspec.json.Decoder(_Detail)
 
 
 @parser(
@@ -104,13 +111,18 @@ class _Chat:
         self._turns: dict[str, Turn] = {}
         self._boundary: Event | None = None
         self._kept: set[str] = set()
+        self._session = ""
+        """Of the last row."""
         self._failures = False
 
     def rows(self, line: int, row: Row) -> Iterator[Event]:
         """Give the rows that a record settles."""
+        if not row.sessionId and not self._placed(line, row):
+            return
+        self._session = row.sessionId
         turn = self._turns.get(row.sessionId)
         if turn is None:
-            turn = self._turns[row.sessionId] = Turn(row.sessionId)
+            turn = self._turns[row.sessionId] = Turn(row.sessionId, self._source.unknown)
             yield _event(row, "session", line, agent="pilotdeck")
         if row.message is not None and row.message.copied:
             self._copy(row.message)
@@ -118,6 +130,14 @@ class _Chat:
         yield from self._settled()
         yield from turn.begin(row.turnId)
         yield from self._row(line, row, turn)
+
+    def _placed(self, line: int, row: Row) -> bool:
+        """Give a row without a session id to the session that goes on: a transcript is one session's."""
+        known = bool(row.type and self._session)
+        said = "no session id: taken as the session's of the row before" if known else "no session id"
+        self._source.doubt(line, said, lost=not known)
+        row.sessionId = self._session
+        return known
 
     def close(self) -> Iterator[Event]:
         """Give what is held back at the end of the file."""
@@ -143,7 +163,7 @@ class _Chat:
         elif kind == "agent_status_message":
             yield from self._status(line, row, turn)
         elif kind == "turn_result":
-            yield from turn.end(line, row, decoded(row.result, Result) or Result())
+            yield from turn.end(line, row, self._source.inner(row.result, _RESULT, line, "result") or Result())
         elif kind == "control_boundary":
             failing = turn.failing
             yield from turn.settle(goes_on=True)
@@ -154,14 +174,14 @@ class _Chat:
         elif kind == "model_request":
             yield from turn.request(line, row)
         elif kind == "model_stream_event":
-            turn.piece(line, row, decoded(row.event, Piece) or Piece())
+            turn.piece(line, row, self._source.inner(row.event, _PIECE, line, "event") or Piece())
         elif kind == "tool_call" and row.call is not None:
             yield from turn.call(line, row, row.call)
         elif kind == "session_metadata":
             if row.metadata is not None and row.metadata.parentSessionId:
                 yield _event(row, "session", line, parent=row.metadata.parentSessionId)
         elif kind not in _NOTHING:
-            self._source.unknown[kind] += 1
+            self._source.unknown[kind or "(no type)"] += 1
 
     def _prompts(self, line: int, row: Row, turn: Turn) -> Iterator[Event]:
         automatic = row.sessionId.startswith(_AUTOMATIC)
@@ -173,9 +193,9 @@ class _Chat:
             yield _prompt(line, row, message, "synthetic" if automatic or _synthetic(message) else "human")
 
     def _status(self, line: int, row: Row, turn: Turn) -> Iterator[Event]:
-        event = decoded(row.event, str) or ""
+        event = self._source.inner(row.event, _WORD, line, "event") or ""
         if event == "context_budget":
-            detail = decoded(row.detail, _Detail) or _Detail()
+            detail = self._source.inner(row.detail, _DETAIL, line, "detail") or _Detail()
             messages = detail.breakdown.messages if detail.breakdown else None
             yield from turn.budget(_event(row, "budget", line, messages=messages, **detail.columns()))
         elif event == "content_filter_stop":
@@ -226,7 +246,8 @@ class _Chat:
         if row.type == "compaction_started":
             turn.manual = turn.manual or row.trigger == "manual"
         elif row.type == "compaction_failed":
-            error = failed(decoded(row.error, Error) or Error(message=decoded(row.error, str)))
+            said = self._source.inner(row.error, _ERROR, line, "error") or Error()
+            error = failed(Error(message=said) if isinstance(said, str) else said)
             yield _event(row, "compacted", line, outcome="failed", error=error.text, fault=error.fault)
         elif row.status == "compacted" and row.compactionId is None:
             outcome: Outcome = "dropped" if row.tier == "micro" else "no-summary"

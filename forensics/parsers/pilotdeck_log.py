@@ -2,18 +2,20 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Piece, Source, lenient, parser, writer
+from forensics.parse import Piece, Source, lenient, parser, reason_of, writer
 from forensics.parsers._pilotdeck_attempt import STAGES, Compactor, Details
 from forensics.parsers._pilotdeck_capture import LOG_RULES, PREFIXES, log_pieces, write_log
 from forensics.parsers._pilotdeck_halves import lines
 from forensics.parsers._pilotdeck_host import Host
 from forensics.parsers._pilotdeck_lines import LOG_LINE, OWN_LINE, Check, Clock, Line
+from forensics.sane import figure
 from forensics.tolerant import salvage
 
 _DECODE = msgspec.json.Decoder(Details).decode
@@ -155,11 +157,13 @@ class _Log:
         except (msgspec.DecodeError, RecursionError):
             pass
         rescued = salvage(payload)
-        details = lenient(_rounded(rescued.values[0]), Details) if rescued.values else None
+        lost: list[str] = []
+        details = lenient(_rounded(rescued.values[0]), Details, lost) if rescued.values else None
         if details is None and stage.startswith("full_compaction_"):
             details = _partial(payload)
-        if rescued.reason is not None or details is None:
-            reason = _PLACE.sub("", rescued.reason or "not a JSON object")
+        reason = reason_of(_PLACE.sub("", rescued.reason) if rescued.reason else None, lost)
+        if reason or details is None:
+            reason = reason or "not a JSON object"
             self._source.reject(line.number, line.offset, reason, salvaged=details is not None)
         return details
 
@@ -199,14 +203,14 @@ def _decoded(payload: bytes) -> Details:
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _rounded(inner) for name, inner in value.items()}
-    return round(value) if isinstance(value, float) else value
+    return round(value) if isinstance(value, float) and isfinite(value) else value
 
 
 def _partial(payload: bytes) -> Details | None:
     """Read what a torn record of an attempt still says: that it happened is not lost with its end."""
     known: dict[str, Any] = {}
     for name, text, count, digits in _FIELD.findall(payload.decode(errors="replace")):
-        known[name or count] = msgspec.json.decode(text) if name else int(digits)
+        known[name or count] = msgspec.json.decode(text) if name else figure(digits)
     return Details(**known) if "sessionId" in known else None
 
 

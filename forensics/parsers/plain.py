@@ -1,7 +1,6 @@
 """The event table's own JSON lines: what `forensics read` writes, what any agent can be exported to."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,6 +19,7 @@ from forensics.parse import (
     write_json_lines,
     writer,
 )
+from forensics.sane import Amount, Millis, read_time
 
 _KINDS = frozenset(get_args(Kind))
 
@@ -28,8 +28,9 @@ class _Row(Event, kw_only=True, gc=False):
     """An event as written: times may be ISO 8601 instead of milliseconds, and the file's name may stand in it."""
 
     kind: Kind | msgspec.UnsetType = msgspec.UNSET  # type: ignore[assignment]
-    ts: int | float | str | None = None  # type: ignore[assignment]
-    sent: int | float | str | None = None  # type: ignore[assignment]
+    ts: Millis | str | None = None  # type: ignore[assignment]
+    sent: Millis | str | None = None  # type: ignore[assignment]
+    cost: Amount | None = None
     file: str | None = None
 
 
@@ -88,12 +89,10 @@ def _kind(source: Source, line: int, row: _Row) -> Kind:
 def _milliseconds(source: Source, line: int, value: float | str | None) -> int | None:
     if not isinstance(value, str):
         return None if value is None else int(value)
-    try:
-        time = datetime.fromisoformat(value)
-    except ValueError:
-        source.notes.append(f"line {line}: {value[:40]!r} is not a time")
-        return None
-    return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
+    ms = read_time(value)
+    if ms is None:
+        source.doubt(line, "a time that is none")
+    return ms
 
 
 _FIGURES = frozenset(name for name, column in SCHEMA.items() if column.dtype in {"Int64", "Float64", "Boolean"})

@@ -93,7 +93,7 @@ def test_pilotdecks_gateway_is_not_openclaws(tmp_path: Path) -> None:
         EMBEDDED.format(at=0, text="embedded run start: runId=r sessionId=s"),
         "Sep 01 12:00:00 oven node[41]: 2026-09-01T10:00:00.000+02:00 [gateway] ready (3 plugins)",
         "\x1b[90m2026-09-01T10:00:00.000Z\x1b[39m \x1b[36m[gateway]\x1b[39m signal SIGTERM received",
-        '{"0":"{\\"subsystem\\":\\"gateway\\"}","1":"ready","_meta":{"name":"x","parentNames":["openclaw"]},"time":"x"}',
+        '{"0":"{\\"subsystem\\":\\"gateway\\"}","1":"ready","_meta":{"name":"x","parentNames":["openclaw"]},"time":null}',
         '{"0":"hello","_meta":{"name":"clawdbot"},"time":"2026-09-01T10:00:00.000Z"}',
     ],
 )

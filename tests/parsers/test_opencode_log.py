@@ -161,3 +161,14 @@ def test_garbage_between_the_lines_is_listed_and_costs_no_record(
         (7, "invalid UTF-8 at byte 0 of the line", False),
     ]
     assert path.read_bytes()[source.malformed[2].offset :].startswith(b"\xff\xfe")
+
+
+def test_a_time_that_is_none_is_unknown_and_its_line_listed(samples: Path, tmp_path: Path) -> None:
+    lines = (samples / "parsers" / "opencode_log.log").read_text(encoding="utf-8").splitlines()
+    at = next(number for number, line in enumerate(lines) if " message=loop " in line)
+    lines[at] = "timestamp=2026-13-45T99:00:00.000Z" + lines[at][len("timestamp=2026-08-15T09:00:00.000Z") :]
+    path = tmp_path / "opencode.log"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    source = Source(path)
+    list(read(source))
+    assert (at + 1, "a time that is none") in [(bad.line, bad.reason) for bad in source.malformed]

@@ -327,3 +327,59 @@ def test_the_excerpt_of_a_real_session(corpus: Path, file_of: Build) -> None:
     (reply,) = [row for row in session.events if row.kind == "reply"]
     assert (reply.line, reply.stop, reply.input, reply.output, reply.total) == (6, "tool", 11141, 149, 11290)
     assert (session.cap, session.peak, session.prompts) == (95232, 11290, 0)
+
+
+def test_an_object_where_the_messages_belong_costs_one_prompt_and_not_the_session(write: Write) -> None:
+    """`"messages":{}` once lost the whole transcript."""
+    source = Source(write({**_asked(), "messages": {}}, _budget(), _said("a"), _ended()))
+    assert [(row.line, row.kind, row.stop) for row in read(source)] == [
+        (1, "session", None),
+        (2, "budget", None),
+        (3, "reply", "done"),
+    ]
+    assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [
+        (1, "field messages is not array but object", True)
+    ]
+
+
+def test_an_empty_object_is_no_session(write: Write) -> None:
+    path = write(_asked(), _budget(), _said("a"), _ended())
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([*lines[:2], "{}", *lines[2:]]) + "\n", encoding="utf-8")
+    source = Source(path)
+    assert [(row.line, row.session) for row in read(source)] == [(1, "s"), (1, "s"), (2, "s"), (4, "s")]
+    assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [(3, "no session id", False)]
+
+
+def test_a_row_whose_session_id_is_odd_belongs_to_the_session_that_goes_on(write: Write) -> None:
+    source = Source(write(_asked(), _budget(), {**_said("a"), "sessionId": 7, "turnId": None}, _ended()))
+    assert [(row.line, row.session) for row in read(source)] == [(1, "s"), (1, "s"), (2, "s"), (3, "s")]
+    (bad,) = source.malformed
+    assert (bad.line, bad.salvaged) == (3, True)
+    assert bad.reason.endswith("no session id: taken as the session's of the row before")
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({**_budget(), "detail": {"used": -4, "effectiveTotal": 1000}}, "field detail.used is not int >= 0"),
+        ({**_budget(), "detail": 7}, "field detail is not object but int"),
+        ({**_budget(), "event": 7}, "field event is not str but int"),
+        (_ended(usage={"inputTokens": 10**400}), "field result.usage.inputTokens is not int below 2^51"),
+        (_kept(preTokens="many"), "field boundary.compactMetadata.preTokens is not int but str"),
+        ({**_said("a"), "createdAt": "yesterday"}, "field createdAt does not fit: Invalid RFC3339 encoded datetime"),
+        ({**_said("a"), "createdAt": "0001-01-01T00:00:00Z"}, "ts is no time from 2015 to 2100"),
+        ({"type": "compaction_failed", "error": [1]}, "field error is not str | object but array"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_listed(write: Write, record: dict[str, Any], reason: str) -> None:
+    source = Source(write(_asked(), _budget(), record, _ended()))
+    list(read(source))
+    assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [(3, reason, True)]
+
+
+def test_words_that_are_not_known_are_counted(write: Write) -> None:
+    end = {"type": "model_stream_event", "event": {"type": "message_end", "finishReason": "weird"}}
+    source = Source(write(_asked(), {"type": "model_request"}, end, _said("a"), _ended("strange"), {"type": 7}))
+    list(read(source))
+    assert source.unknown == {"finish reason weird": 1, "turn result strange": 1, "(no type)": 1}

@@ -454,3 +454,25 @@ def test_lines_that_are_no_text_are_listed_once_wherever_they_stand(write: Write
     ]
     data = source.path.read_bytes()
     assert [data[bad.offset - 1 : bad.offset] for bad in sorted(source.malformed)[1:]] == [b"\n"] * 3
+
+
+def test_figures_that_cannot_be_are_unknown_and_their_line_listed(write: Write) -> None:
+    data = _started(1) + _stage("policy_skip", 2, snapshot='{"tokens":-3,"maxContextTokens":1e400}')
+    source = Source(write((data + f"exited code={'9' * 5000} signal=null\n").encode()))
+    events = list(read(source))
+    assert [(event.kind, event.context, event.cap, event.code) for event in events if event.line != 1] == [
+        ("budget", None, None, None),
+        ("exit", None, None, None),
+    ]
+    assert [(bad.line, bad.offset, bad.salvaged) for bad in source.malformed] == [
+        (2, len(_started(1)), True),
+        (3, len(data), True),
+    ]
+    assert source.malformed[0].reason.startswith("field snapshot.tokens is not int >= 0; ")
+    assert source.malformed[1].reason == "code is 2^53 or more"
+
+
+def test_tokens_with_a_fraction_are_rounded_as_some_builds_write_them(write: Write) -> None:
+    source = Source(write(_stage("policy_skip", 2, snapshot='{"tokens":30000.4,"maxContextTokens":32000}').encode()))
+    assert [event.context for event in read(source) if event.kind == "budget"] == [30000]
+    assert source.malformed == []

@@ -64,3 +64,31 @@ def test_a_row_without_a_kind_and_a_prompt_without_an_origin_are_told(tmp_path: 
         (2, "field kind is missing", True),
     ]
     assert source.notes == ["1 prompt without an origin is not counted as a person's"]
+
+
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [
+        ('"ts":1e400', "field ts is no time from 2015 to 2100"),
+        ('"ts":-1', "field ts is no time from 2015 to 2100"),
+        ('"ts":[]', "field ts is not int | float | str but array"),
+        ('"ts":"yesterday"', "a time that is none"),
+        ('"ts":"0001-01-01T00:00:00Z"', "ts is no time from 2015 to 2100"),
+        ('"sent":"2101-01-01T00:00:00Z"', "sent is no time from 2015 to 2100"),
+        ('"context":-1', "context is negative"),
+        (f'"after":{"9" * 400}', "after is 2^53 or more"),
+        ('"cost":1e400', "field cost is not float below 2^53"),
+        ('"stop":"weird"', "field stop is none of the words it may be"),
+        ('"outcome":"banana"', "field outcome is none of the words it may be"),
+        ('"fault":7', "field fault is not str but int"),
+        ('"cap_source":"guess"', "field cap_source is none of the words it may be"),
+    ],
+)
+def test_a_value_that_cannot_be_is_unknown_and_its_line_listed(tmp_path: Path, field: str, reason: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"kind":"reply","session":"s"}}\n{{"kind":"reply","session":"s",{field}}}\n')
+    source = Source(path)
+    assert list(read(source)) == [Event(kind="reply", session="s", line=1), Event(kind="reply", session="s", line=2)]
+    (bad,) = source.malformed
+    assert (bad.line, bad.offset, bad.salvaged) == (2, 31, True)
+    assert bad.reason == reason
