@@ -112,6 +112,18 @@ def test_two_prompts_between_are_not_every_prompt() -> None:
     assert not _loops(*rows)
 
 
+@pytest.mark.parametrize(("left", "kinds"), [(80_001, ["threshold"]), (80_000, [])])
+def test_with_a_prompt_between_the_recorded_size_after_speaks_for_the_compaction(left: int, kinds: list[str]) -> None:
+    rows = [
+        prompt(),
+        reply("tool", context=100_000),
+        _sized(100_000, left),
+        prompt("More."),
+        reply("tool", context=99_000),
+    ]
+    assert _kinds(*rows, _sized(99_000, 1_000), reply("tool", context=1_000)) == kinds
+
+
 def test_up_to_six_good_replies_after_a_prompt_count_as_every_prompt() -> None:
     for replies, fires in ((6, True), (7, False)):
         rows = [prompt(), reply()]

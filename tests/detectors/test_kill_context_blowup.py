@@ -143,6 +143,18 @@ def test_compactions_are_counted_anew_after_each_refusal() -> None:
     assert _figures(prompt(), refused, end("summary"), reply("tool"), end("summary"), refused)["compactions_over"] == 0
 
 
+def test_the_window_of_a_refused_request_is_its_own_unless_the_user_says_one() -> None:
+    refused = failed("overflow", estimate=900, cap=800, cap_source="error text")
+    figures = _figures(CAP, refused)
+    assert (figures["peak"], figures["cap"]) == (900, 800)
+    assert not detect(file_of_rows(CAP, refused, cap=1000), ["context-blowup"])
+    assert not _findings(CAP, failed("overflow", estimate=900))
+
+
+def test_only_a_reply_that_was_refused_counts_with_its_size() -> None:
+    assert not _findings(CAP, {"kind": "retry", "fault": "overflow", "estimate": 1300})
+
+
 def test_a_stated_size_of_the_window_itself_still_fits() -> None:
     assert not _findings(CAP, end("failed", before=1000))
     assert _findings(CAP, end("failed", before=1001))

@@ -107,6 +107,10 @@ def test_one_that_made_room_between_parts_two_findings() -> None:
     assert (one.lines, two.lines, one.severity) == ([1, 2], [4], "warning")
 
 
+def test_how_many_in_a_row_is_counted_whatever_their_sizes() -> None:
+    assert _one(_sized(100_000, 99_000), _sized(200_000, 199_000))[3] == 2
+
+
 def test_two_kinds_in_a_row_are_two_findings() -> None:
     rows = [
         reply("tool", context=100_000),

@@ -91,6 +91,35 @@ def test_what_it_cost_is_that_of_its_compactions_and_failed_replies() -> None:
     assert (finding.measures["cost"], finding.measures["hours"]) == (None, None)
 
 
+def test_what_was_paid_before_the_persons_prompt_is_not_the_loops() -> None:
+    before = [prompt("Another log"), failed(cost=1.0), end("summary", cost=1.0)]
+    (finding,) = found("oversized-replay", *before, *({**row, "cost": 0.25} for row in _rounds(2)))
+    assert (finding.measures["cost"], finding.measures["compactions"]) == (1.25, 2)
+
+
+def test_what_the_agent_wrote_between_does_not_hide_what_was_paid_before() -> None:
+    rows = [{**row, "cost": 0.25} for row in _rounds(2)]
+    rows.insert(3, {**prompt("Go on."), "origin": "synthetic"})
+    (finding,) = found("oversized-replay", *rows)
+    assert (finding.measures["cost"], finding.measures["compactions"]) == (1.25, 2)
+
+
+def test_only_replies_and_compactions_are_rows_of_the_loop() -> None:
+    retry = {"kind": "retry", "stop": "error", "cost": 9.0}
+    rows = [row for one in _rounds(2) for row in ({**one, "cost": 0.25}, retry)]
+    assert found("oversized-replay", *rows)[0].measures["cost"] == 1.25
+
+
+def test_a_continuation_of_the_agents_own_is_told_as_that() -> None:
+    asked = {**prompt("Here is the log", digest="Here is the log"), "origin": "synthetic"}
+    (own,) = found("oversized-replay", asked, failed(), *_rounds(2)[2:])
+    (other,) = found("oversized-replay", {**asked, "digest": "other"}, failed(), *_rounds(2)[2:])
+    (person,) = found("oversized-replay", *_rounds(2))
+    assert ["continuation" in one.message for one in (own, other, person)] == [True, False, False]
+    (late,) = found("oversized-replay", *_rounds(1), {**asked, "digest": "x"}, *_rounds(2)[1:])
+    assert "continuation" not in late.message
+
+
 def test_the_greatest_size_that_a_refusal_names_is_told() -> None:
     rows = _rounds(2)
     rows[1] = failed(error="prompt is too long: 5000 tokens > 1000 maximum")

@@ -46,6 +46,20 @@ def test_costs_of_nothing_say_nothing() -> None:
     assert _fires(reply(cost=0.0, input=1), end(cost=0.0, input=3_000_000))
 
 
+def test_recovery_without_a_price_is_judged_by_tokens_though_the_work_has_one() -> None:
+    assert _fires(reply(cost=1.0, input=1), end(input=3_000_000))
+    assert not _fires(reply(cost=1.0, input=1), end(input=0))
+
+
+def test_no_tokens_at_all_are_no_share() -> None:
+    assert not _fires(reply(input=0), end(input=0))
+
+
+def test_only_replies_and_compactions_are_recovery() -> None:
+    (finding,) = found("runaway-cost", end(cost=60.0), {"kind": "retry", "stop": "error", "cost": 9.0})
+    assert (finding.measures["cost"], finding.measures["failed_replies"]) == (60.0, 0)
+
+
 def test_failed_replies_are_recovery_and_good_ones_are_work() -> None:
     (finding,) = found("runaway-cost", failed(cost=3.0, input=10), end(cost=2.0, output=7), reply("length", cost=1.0))
     assert finding.measures == {

@@ -54,6 +54,21 @@ def test_a_session_whose_parent_went_on_is_not_judged() -> None:
     assert stall.session == "c"
 
 
+def test_a_child_without_times_is_judged_by_the_files_own() -> None:
+    child = [{**row, "session": "c"} for row in (prompt(), failed("auth"))]
+    header = {"kind": "session", "session": "c", "parent": "s"}
+    (stall,) = _stalls(prompt(ts=0), reply(ts=1_000), header, *child, now=9_000_000, touched=0)
+    assert stall.session == "c"
+
+
+@pytest.mark.parametrize(("lost", "fires"), [(0, True), (1, False)])
+def test_where_rows_have_no_lines_any_lost_line_leaves_it_open(lost: int, fires: bool) -> None:
+    rows = (prompt(ts=0, line=None, record="a"), failed("auth", ts=1_000, line=None, record="b"))
+    file = file_of_rows(*rows)
+    file.now, file.lost = 9_000_000, lost
+    assert bool(detect(file, ["silent-stall"])) is fires
+
+
 def test_lines_that_cannot_be_read_after_the_last_row_leave_it_open() -> None:
     for lost, fires in ((2, True), (3, False)):
         file = file_of_rows(prompt(ts=0), failed("auth", ts=1_000))
@@ -72,6 +87,7 @@ def test_lines_that_cannot_be_read_after_the_last_row_leave_it_open() -> None:
         ([failed("rate-limit"), end("summary")], "error", "yes", "rate-limit"),
         ([failed("rate-limit"), end("failed")], "warning", "no", "rate-limit"),
         ([reply("tool"), end("summary")], "error", "yes", "idle"),
+        ([reply("tool"), end("failed")], "error", "no", "idle"),
         ([reply("length")], "warning", "no", "length"),
         ([reply("empty")], "warning", "no", "empty"),
         ([reply("filtered")], "warning", "no", "filtered"),
