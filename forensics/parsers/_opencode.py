@@ -18,6 +18,7 @@ from forensics.parsers._opencode_rules import (
     SUMMARY_LIMIT,
     TEXT_LIMIT,
     all_redacted,
+    count_finish,
     digest,
     ended,
     ending,
@@ -102,6 +103,7 @@ class Conversation:
         if info.time and (completed := whole(info.time.completed)):
             self._busy_until = max(self._busy_until, completed)
         yield from self._retries(message)
+        count_finish(finish(message), self._unknown)
         if bytes(info.summary) == b"true":
             yield self._compacted(message)
         elif is_command(message):
@@ -109,7 +111,8 @@ class Conversation:
         elif info.error is None and finish(message) is None:
             self._open = message
         else:
-            yield from self._replied(message, ending(message))
+            why = ending(message)
+            yield from self._replied(message, None if message.doubted and why.stop == "empty" else why)
 
     def _settle(self, *, followed: bool) -> Iterator[Event]:
         """Decide how the reply ended that has neither finish nor error; `followed`: something came after it."""
@@ -158,6 +161,8 @@ class Conversation:
     def _compacted(self, message: Message) -> Event:
         end = self._event("compacted", message, visible(message), SUMMARY_LIMIT)
         end.outcome, why = outcome(message)
+        if message.doubted and why.fault == "empty-summary":
+            end.outcome, why = "unknown", Failing("error", None, None)
         end.fault, end.error = why.fault, why.words
         # A summary that failed leaves its marker pending: the next prompt is answered by another summary, for it.
         end.trigger = self._trigger

@@ -5,12 +5,16 @@ The rules are those of `packages/opencode/src/session/{processor,compaction,mess
 
 import hashlib
 import re
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from forensics.events import Event, Fault, Outcome, Stop
 from forensics.parsers._opencode_shapes import Message, Part, created, whole
 from forensics.parsers._opencode_usage import Failing, failing
+
+if TYPE_CHECKING:
+    from collections import Counter
 
 TEXT_LIMIT = 400
 """Characters of a prompt or a reply that an event keeps."""
@@ -27,6 +31,7 @@ _FINISHES: dict[str, Failing] = {
     "content-filter": Failing("filtered", "refusal", None),
     "error": Failing("error", "unknown", None),
 }
+_ORDINARY = frozenset({"stop", "other", "unknown"})
 _SHOWN = frozenset({"tool", "file", "patch"})
 _STEP = frozenset({"step-start", "step-finish", "text", "reasoning"})
 
@@ -86,6 +91,12 @@ def closing(reason: str, *, shown: bool) -> Failing:
     """Say how a reply ended that its provider ended for `reason`; `shown`: a person can see something of it."""
     stop: Stop = "done" if shown else "empty"
     return _FINISHES.get(reason, Failing(stop, None, None))
+
+
+def count_finish(reason: str | None, unknown: "Counter[str]") -> None:
+    """Count a finish reason that is not known; it ends a reply like `stop`."""
+    if reason and reason not in _FINISHES and reason not in _ORDINARY:
+        unknown[f"finish {reason[:40]}"] += 1
 
 
 def ending(message: Message) -> Failing:

@@ -1,20 +1,25 @@
 """One session's lines of `opencode run --format json` as events: which steps are replies, which are summaries."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from forensics.events import Event, Kind, Trigger
-from forensics.parsers._opencode_rules import SUMMARY_LIMIT, TEXT_LIMIT, closing, digest, judged, tool
-from forensics.parsers._opencode_shapes import Number, Part, Problem, whole
+from forensics.parsers._opencode_rules import SUMMARY_LIMIT, TEXT_LIMIT, closing, count_finish, digest, judged, tool
+from forensics.parsers._opencode_shapes import Part, Problem, whole
 from forensics.parsers._opencode_usage import Failing, blame, failing, fill, usage
+from forensics.sane import Millis
+
+if TYPE_CHECKING:
+    from collections import Counter
 
 
 class Row(msgspec.Struct, gc=False, rename={"session_id": "sessionID"}):
     """A printed line."""
 
     type: str = ""
-    timestamp: Number | None = None
+    timestamp: Millis | None = None
     session_id: str | None = None
     part: Part | None = None
     error: Problem | None = None
@@ -42,8 +47,9 @@ class Step:
 class Run:
     """What one session's lines say so far."""
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, unknown: "Counter[str]") -> None:
         self._session = session
+        self._unknown = unknown
         self._step: Step | None = None
         """The step being printed."""
         self._done: Step | None = None
@@ -93,6 +99,7 @@ class Run:
             yield tool(part, self._session, line, ts)
         elif part.type == "step-finish":
             step.finish = part.reason or "unknown"
+            count_finish(step.finish, self._unknown)
             self._step, self._done = None, step
 
     def _error(self, line: int, ts: int | None, problem: Problem | None) -> Iterator[Event]:

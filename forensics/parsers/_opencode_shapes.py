@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeVar, cast
 import msgspec
 from msgspec import Raw
 
-from forensics.parse import Source, lenient
-from forensics.tolerant import salvage
+from forensics.parse import Source, rescue
+from forensics.sane import LIMIT, Amount, Code, Count, Millis
 
 NO_RAW = Raw(b"")
-Number = int | float
+Number = Count | Amount
 T = TypeVar("T", bound=msgspec.Struct)
 
 
@@ -35,20 +35,24 @@ class Tokens(msgspec.Struct, gc=False):
 
 
 class Times(msgspec.Struct, gc=False):
-    """Unix milliseconds; a message has created and completed, a part start and end."""
+    """When a message, a session or a retry was made, and when a message was over: Unix milliseconds."""
 
-    created: Number | None = None
-    updated: Number | None = None
-    completed: Number | None = None
-    start: Number | None = None
-    end: Number | None = None
+    created: Millis | None = None
+    completed: Millis | None = None
+
+
+class Span(msgspec.Struct, gc=False):
+    """How long a tool call took: Unix milliseconds."""
+
+    start: Millis | None = None
+    end: Millis | None = None
 
 
 class Detail(msgspec.Struct, gc=False, rename={"status_code": "statusCode", "response_body": "responseBody"}):
     """What an error says."""
 
     message: str | None = None
-    status_code: Number | None = None
+    status_code: Code | None = None
     response_body: str | None = None
 
 
@@ -59,7 +63,7 @@ class Problem(msgspec.Struct, gc=False):
     data: Detail | None = None
     type: str | None = None
     message: str | None = None
-    status: Number | None = None
+    status: Code | None = None
 
 
 class ModelRef(msgspec.Struct, gc=False, rename={"provider_id": "providerID", "model_id": "modelID"}):
@@ -103,7 +107,7 @@ class ToolState(msgspec.Struct, gc=False):
     status: str | None = None
     input: Raw = NO_RAW
     error: str | None = None
-    time: Times | None = None
+    time: Span | None = None
 
 
 class Part(msgspec.Struct, gc=False, rename={"message_id": "messageID"}):
@@ -136,6 +140,8 @@ class Message(msgspec.Struct):
     info: Info
     parts: list[Part] = []
     line: int | None = None
+    doubted: bool = False
+    """Something of it could not be read: that it shows nothing does not mean that there was nothing."""
 
     @property
     def order(self) -> tuple[int, str]:
@@ -179,9 +185,9 @@ def created(info: Info) -> int | None:
     return whole(info.time.created) if info.time else None
 
 
-def whole(value: Number | None) -> int | None:
+def whole(value: float | None) -> int | None:
     """Give a count or a time as a whole number; what is negative or no number is unknown."""
-    return int(value) if value is not None and 0 <= value < 1 << 62 else None
+    return int(value) if value is not None and 0 <= value < LIMIT else None
 
 
 class Place(NamedTuple):
@@ -199,14 +205,10 @@ def decoded(source: Source, data: bytes, decoder: "msgspec.json.Decoder[T]", pla
             return decoder.decode(data)
     except (msgspec.DecodeError, RecursionError):
         pass
-    rescued = salvage(data)
-    kind = cast("type[T]", decoder.type)
-    record = next((found for value in rescued.values if (found := lenient(value, kind)) is not None), None)
-    reason = rescued.reason or ("not a JSON object" if record is None else None)
-    if reason is not None:
-        said = f"{place.name}: {reason}" if place.name else reason
-        source.reject(place.line, place.offset, said, salvaged=record is not None)
-    return record
+    records, reason = rescue(data, cast("type[T]", decoder.type))
+    said = f"{place.name}: {reason}" if place.name else reason
+    source.reject(place.line, place.offset, said, salvaged=bool(records))
+    return records[0] if records else None
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -10,14 +10,25 @@ import msgspec
 from msgspec import Raw
 
 from forensics.events import Event, Fault, Kind, Outcome
-from forensics.parsers._opencode_rules import DIED, SUMMARY_LIMIT, TEXT_LIMIT, call_digest, closing, digest, judged
+from forensics.parsers._opencode_rules import (
+    DIED,
+    SUMMARY_LIMIT,
+    TEXT_LIMIT,
+    call_digest,
+    closing,
+    count_finish,
+    digest,
+    judged,
+)
 from forensics.parsers._opencode_shapes import NO_RAW, ModelRef, Number, Problem, SessionInfo, Times, Tokens, whole
 from forensics.parsers._opencode_usage import Failing, failing, fill, usage
+from forensics.sane import Millis
 
 if TYPE_CHECKING:
     from collections import Counter
 
 _SILENT = frozenset({"system", "shell", "agent-switched", "location-switched", "idle"})
+_STATUSES = frozenset({None, "running", "completed", "failed"})
 _NO_SUMMARY: frozenset[Fault | None] = frozenset({"truncated-summary", "empty-summary", "refusal"})
 
 
@@ -41,7 +52,7 @@ class Content(msgspec.Struct, gc=False):
 class Retry(msgspec.Struct, gc=False):
     """The last time that a step was tried again."""
 
-    at: Number | None = None
+    at: Millis | None = None
     error: Problem | None = None
 
 
@@ -83,6 +94,8 @@ class Timeline:
         elif row.type in {"user", "synthetic", "skill"}:
             yield self._prompt(row)
         elif row.type == "compaction":
+            if row.status not in _STATUSES:
+                self._unknown[f"compaction status {str(row.status)[:40]}"] += 1
             yield self._compaction(row)
         elif row.type == "model-switched":
             yield self._event("model", row)
@@ -123,6 +136,7 @@ class Timeline:
             reply.stop, reply.fault, reply.error = why
             self._overflowed = why.fault == "overflow"
         fill(reply, usage([], row.tokens, row.cost))
+        count_finish(row.finish, self._unknown)
         text = _visible(row)
         reply.size = len(text)
         if text:

@@ -24,6 +24,7 @@ from forensics.parsers._opencode_shapes import (
     decoded,
 )
 from forensics.parsers._opencode_v2 import Timeline, V2Row
+from forensics.sane import FIRST, LAST, LIMIT, NO_TIME
 
 _INFO = msgspec.json.Decoder(Info)
 _PART = msgspec.json.Decoder(Part)
@@ -82,8 +83,9 @@ def opencode_db(source: Source) -> Iterator[Event]:
                     source.notes.append(note)
             if _has(tables, _V2_TABLES):
                 yield from _v2(source, database, session, last)
-    if not source.records and source.malformed:
-        raise Unreadable(f"SQLite: {source.malformed[0].reason}")
+        if not source.records and source.malformed:
+            raise Unreadable(f"SQLite: {source.malformed[0].reason}")
+        _strangers(source, database, tables)
 
 
 def _tables(database: sqlite3.Connection) -> dict[str, frozenset[str]]:
@@ -102,23 +104,48 @@ def _sessions(source: Source, database: sqlite3.Connection, tables: dict[str, fr
     known = set()
     for row in list(_rows(source, database, "sessions", query)):
         source.records += 1
-        info = _session(row, there)
+        if not isinstance(row[0], bytes):
+            source.reject(0, 0, "a session whose id is no text")
+            continue
+        info = _session(source, row, there)
         known.add(info.id)
         yield info
     for table in ("message", "session_message"):
         if table in tables:
             query = f"select distinct session_id from {table} order by 1"  # noqa: S608  (constants)
-            owners = {_text(owner) for (owner,) in _rows(source, database, table, query)}
+            owners = {_text(owner) for (owner,) in _rows(source, database, table, query) if isinstance(owner, bytes)}
             for orphan in sorted(owners - known):
                 known.add(orphan)
                 source.notes.append(f"session {orphan}: its row is gone, its messages are not")
                 yield SessionInfo(id=orphan)
 
 
-def _session(row: tuple[Any, ...], there: list[str]) -> SessionInfo:
+def _strangers(source: Source, database: sqlite3.Connection, tables: dict[str, frozenset[str]]) -> None:
+    """List the rows that no session or message owns, so that nothing reads them."""
+    for table in ("message", "session_message"):
+        if table in tables:
+            query = f"select count(*) from {table} where typeof(session_id) <> 'text'"  # noqa: S608  (constants)
+            for (count,) in _rows(source, database, table, query):
+                if count:
+                    source.reject(0, 0, f"rows of {table} that name no session: {count}")
+    if _has(tables, _V1_TABLES):
+        query = (
+            "select message_id, count(*) from part where not exists"
+            " (select 1 from message where message.id = part.message_id) group by 1"
+        )
+        for message, count in _rows(source, database, "parts of no message", query):
+            source.reject(0, 0, f"parts of message {_text(message)}, which is not there: {count}")
+
+
+def _session(source: Source, row: tuple[Any, ...], there: list[str]) -> SessionInfo:
     more = dict(zip(there, row[3:], strict=True))
     parent, fork = more.get("parent_id"), more.get("fork_session_id")
-    figures = {name.removeprefix("tokens_"): _number(more.get(name)) for name in there if name.startswith("tokens_")}
+    what = f"session {_text(row[0])}"
+    figures = {
+        name.removeprefix("tokens_"): _figure(source, f"{what}: {name}", more.get(name))
+        for name in there
+        if name.startswith("tokens_")
+    }
     tokens = Tokens(
         input=figures.get("input"),
         output=figures.get("output"),
@@ -130,9 +157,9 @@ def _session(row: tuple[Any, ...], there: list[str]) -> SessionInfo:
         parent_id=_text(parent) if parent else None,
         fork_id=_text(fork) if fork else None,
         version=_text(row[1]) if row[1] else None,
-        cost=_number(more.get("cost")),
+        cost=_figure(source, f"{what}: cost", more.get("cost")),
         tokens=tokens if figures else None,
-        time=Times(created=_number(row[2])),
+        time=Times(created=_time(source, what, row[2])),
     )
 
 
@@ -141,13 +168,16 @@ def _messages(source: Source, database: sqlite3.Connection, session: str) -> Ite
     rows = _rows(source, database, f"messages of {session}", query, session)
     for key, time, data in rows:
         source.records += 1
+        listed = len(source.malformed)
         info = decoded(source, _bytes(data), _INFO, Place(0, 0, f"message {_text(key)}"))
         if info is None:
             continue
         info.id, info.session_id = _text(key), session
         if info.time is None or info.time.created is None:
-            info.time = Times(created=_number(time), completed=info.time.completed if info.time else None)
-        yield Message(info, list(_parts(source, database, key)))
+            created_at = _time(source, f"message {_text(key)}", time)
+            info.time = Times(created=created_at, completed=info.time.completed if info.time else None)
+        parts = list(_parts(source, database, key))
+        yield Message(info, parts, doubted=len(source.malformed) > listed)
 
 
 def _parts(source: Source, database: sqlite3.Connection, message: bytes) -> Iterator[Part]:
@@ -168,7 +198,7 @@ def _v2(source: Source, database: sqlite3.Connection, session: SessionInfo, last
     rows = _rows(source, database, f"session messages of {session.id}", query, session.id or "")
     for key, kind, time, data in rows:
         source.records += 1
-        when = _number(time)
+        when = _time(source, f"session message {_text(key)}", time)
         if last and (when is None or when <= last):
             source.duplicates += 1
             continue
@@ -199,8 +229,18 @@ def _bytes(value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode(errors="replace")
 
 
-def _number(value: object) -> int | float | None:
-    return value if isinstance(value, (int, float)) else None
+def _figure(source: Source, what: str, value: object) -> int | float | None:
+    if value is None or (isinstance(value, (int, float)) and 0 <= value < LIMIT):
+        return value
+    source.reject(0, 0, f"{what} is no figure", salvaged=True)
+    return None
+
+
+def _time(source: Source, what: str, value: object) -> int | float | None:
+    if value is None or (isinstance(value, (int, float)) and FIRST <= value < LAST):
+        return value
+    source.reject(0, 0, f"{what}: its time {NO_TIME}", salvaged=True)
+    return None
 
 
 @writer(opencode_db, suffix=".db", pieces=rows, rules=RULES, marks=MARKS, prefixes=PREFIXES, lined=False)

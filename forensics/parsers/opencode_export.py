@@ -66,11 +66,13 @@ def opencode_export(source: Source) -> Iterator[Event]:
     if before := data[: start.start()].strip(b"\xef\xbb\xbf\r\n\t "):
         source.notes.append(f"passed over before the document: {before[:80].decode(errors='replace')!r}")
     session: SessionInfo | None = None
+    cut = False
     line: int | None = None
     messages: list[tuple[tuple[int, str], Piece]] = []
     for piece in pieces(data, start.start()):
         if isinstance(piece, Trouble):
             source.reject(piece.line, piece.offset, piece.reason)
+            cut = True
         elif session is None:
             line = piece.line
             place = Place(piece.line, piece.offset, "session")
@@ -86,13 +88,26 @@ def opencode_export(source: Source) -> Iterator[Event]:
     conversation = Conversation(session, source.unknown)
     for _, piece in messages:
         place = Place(piece.line, piece.offset, "message")
+        listed = len(source.malformed)
         message = decoded(source, data[piece.offset : piece.end], _MESSAGE, place)
         if message is not None:
             source.records += 1 + len(message.parts)
-            yield from conversation.add(Message(message.info, message.parts, piece.line))
-    yield from conversation.close(cut=bool(source.malformed))
+            doubted = len(source.malformed) > listed
+            _compare(source, message, piece, session.id)
+            yield from conversation.add(Message(message.info, message.parts, piece.line, doubted))
+    yield from conversation.close(cut=cut or any(not bad.salvaged for bad in source.malformed))
     if note := conversation.spent.difference(session):
         source.notes.append(note)
+
+
+def _compare(source: Source, message: _Export, piece: Piece, session: str) -> None:
+    """Say where a message names another session, or a part another message: they are read as they stand."""
+    info = message.info
+    if info.session_id not in {None, session}:
+        source.reject(piece.line, piece.offset, f"message {info.id}: it names another session", salvaged=True)
+    if strangers := sum(part.message_id not in {None, info.id} for part in message.parts):
+        reason = f"message {info.id}: parts that name another message: {strangers}"
+        source.reject(piece.line, piece.offset, reason, salvaged=True)
 
 
 def _order(data: bytes) -> tuple[int, str]:

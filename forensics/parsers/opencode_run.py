@@ -45,9 +45,11 @@ def opencode_run(source: Source) -> Iterator[Event]:
         if row.type not in _TYPES or row.session_id is None:
             source.unknown[row.type or "(none)"] += 1
             continue
+        if row.part is None and row.type != "error":
+            source.doubt(line, f"a line of type {row.type} without a part")
         run = runs.get(row.session_id)
         if run is None:
-            run = runs[row.session_id] = Run(row.session_id)
+            run = runs[row.session_id] = Run(row.session_id, source.unknown)
             yield Event(kind="session", session=row.session_id, line=line, ts=whole(row.timestamp))
         yield from run.add(line, row)
     for run in runs.values():

@@ -67,11 +67,7 @@ def opencode_tree(source: Source) -> Iterator[Event]:
     if folders is None:
         source.notes.append("no message folder beside it: the session's messages are not here")
         return
-    messages = [
-        Message(info, list(_parts(source, folders.parts, info, path.stem)))
-        for path in _files(source, folders.messages)
-        if (info := _read(source, path, _INFO)) is not None
-    ]
+    messages = list(_messages(source, folders, session.id))
     messages.sort(key=lambda message: message.order)
     conversation = Conversation(session, source.unknown)
     for message in messages:
@@ -89,9 +85,26 @@ def _folders(path: Path, session: str) -> _Folders | None:
     return next((folders for folders in candidates if folders.messages.is_dir()), None)
 
 
-def _parts(source: Source, folder: Path, info: Info, stem: str) -> Iterator[Part]:
-    info.id = info.id or stem
-    for path in _files(source, folder / info.id):
+def _messages(source: Source, folders: _Folders, session: str) -> Iterator[Message]:
+    for path in _files(source, folders.messages):
+        listed = len(source.malformed)
+        info = _read(source, path, _INFO)
+        if info is not None:
+            parts = list(_parts(source, folders.parts / path.stem))
+            doubted = len(source.malformed) > listed
+            yield Message(_owned(source, info, path.stem, session), parts, doubted=doubted)
+
+
+def _owned(source: Source, info: Info, stem: str, session: str) -> Info:
+    """Give a message its file's name for an id, and say where it names another id or another session."""
+    if info.id not in {None, stem} or info.session_id not in {None, session}:
+        source.reject(1, 0, f"message {stem}: it names another id or another session", salvaged=True)
+    info.id = stem
+    return info
+
+
+def _parts(source: Source, folder: Path) -> Iterator[Part]:
+    for path in _files(source, folder):
         if (part := _read(source, path, _PART)) is not None:
             part.id = part.id or path.stem
             yield part

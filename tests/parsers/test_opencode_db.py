@@ -1,3 +1,4 @@
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -485,3 +486,106 @@ def test_a_torn_page_costs_what_lies_on_it(tmp_path: Path) -> None:
     assert 0 < sum(text is None for text in texts) < 40
     assert {one.reason.split(": ")[1] for one in source.malformed} == {"database disk image is malformed"}
     assert all(one.reason.startswith("parts of msg_") for one in source.malformed)
+
+
+def _listed(source: Source) -> list[tuple[str, bool]]:
+    return [(one.reason, one.salvaged) for one in source.malformed]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "texts"),
+    [
+        (
+            "update message set id = 'msg_9' where id = 'msg_1'",
+            "parts of message msg_1, which is not there: 1",
+            {"two"},
+        ),
+        ("delete from message where id = 'msg_1'", "parts of message msg_1, which is not there: 1", {"two"}),
+        ("update part set message_id = null where id = 'prt_msg_1_0'", "which is not there: 1", {"two"}),
+        (
+            "update message set session_id = x'00' where id = 'msg_1'",
+            "rows of message that name no session: 1",
+            {"two"},
+        ),
+        ("update message set session_id = null where id = 'msg_1'", "rows of message that name no session: 1", {"two"}),
+        ("update session set id = null", "a session whose id is no text", {"one", "two"}),
+    ],
+)
+def test_rows_whose_ids_do_not_match_are_listed(tmp_path: Path, change: str, reason: str, texts: set[str]) -> None:
+    """They were once passed over with nothing listed."""
+    path = tmp_path / "opencode.db"
+    with _database(path, V1) as database:
+        _add(database, "msg_1", 1001, {"role": "user"}, _user("one"))
+        _add(database, "msg_2", 1002, {"role": "user"}, _user("two"))
+        database.execute(change)
+    source = Source(path)
+    assert {event.text for event in read(source) if event.kind == "prompt"} - {None} == texts
+    ((said, salvaged),) = _listed(source)
+    assert said.endswith(reason)
+    assert not salvaged
+
+
+def test_v2_rows_of_no_session_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with _database(path, V2) as database:
+        _v2(database, "msg_1", "user", 1001, text="one")
+        _v2(database, "msg_2", "user", 1002, text="two")
+        database.execute("update session_message set session_id = null where id = 'msg_1'")
+    source = Source(path)
+    assert [event.text for event in read(source) if event.kind == "prompt"] == ["two"]
+    assert _listed(source) == [("rows of session_message that name no session: 1", False)]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "column", "reason"),
+    [
+        ({"input": -9}, "input", "field tokens.input is not int >= 0"),
+        ({"output": 10**400}, "output", "field tokens.output is not int below 2^51"),
+        ({"output": "many"}, "output", "field tokens.output is not int | float but str"),
+        ({"cache": {"read": [], "write": 0}}, "cached", "field tokens.cache.read is not int | float but array"),
+    ],
+)
+def test_a_figure_that_cannot_be_one_is_unknown_and_its_row_listed(
+    tmp_path: Path, tokens: dict[str, Any], column: str, reason: str
+) -> None:
+    path = tmp_path / "opencode.db"
+    done = _done(1001, tokens={**ZERO, "input": 9, "output": 1, **tokens})
+    with _database(path, V1) as database:
+        database.execute(
+            "insert into message values ('msg_1', 'ses_1', 1780000001001, ?)", (json.dumps({**done, "cost": -1}),)
+        )
+    source = Source(path)
+    (reply,) = [event for event in read(source) if event.kind == "reply"]
+    assert (reply.stop, reply.cost) == (None, None)
+    assert not getattr(reply, column)
+    ((said, salvaged),) = _listed(source)
+    assert said.startswith("message msg_1: ")
+    assert salvaged
+    assert reason in said
+    assert "field cost is not int >= 0" in said
+
+
+def test_columns_that_cannot_be_figures_or_times_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with _database(path, V1) as database:
+        database.execute("alter table session add column cost real")
+        database.execute("update session set cost = 9e999, time_created = 'long ago'")
+        database.execute("insert into message values ('msg_1', 'ses_1', -5, '{\"role\":\"user\"}')")
+    source = Source(path)
+    assert [(event.kind, event.ts) for event in read(source)] == [("session", None), ("prompt", None)]
+    assert _listed(source) == [
+        ("session ses_1: cost is no figure", True),
+        ("session ses_1: its time is no time from 2015 to 2100", True),
+        ("message msg_1: its time is no time from 2015 to 2100", True),
+    ]
+    assert source.notes == []
+
+
+def test_a_finish_that_is_not_known_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with _database(path, V1) as database:
+        _add(database, "msg_1", 1001, _done(1001, finish="weird"), _user("ok"))
+        _add(database, "msg_2", 1010, _done(1010, finish="other"), _user("ok"))
+    source = Source(path)
+    assert [event.stop for event in read(source) if event.kind == "reply"] == ["done", "done"]
+    assert source.unknown == {"finish weird": 1}

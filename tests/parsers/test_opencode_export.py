@@ -241,3 +241,43 @@ def test_real_exports_tell_what_stands_in_them(
         "open": sum(event.kind == "reply" and event.stop is None for event in events),
         "died": sum(event.stop == "error" and event.fault == "unknown" for event in events),
     } == expected
+
+
+def _as_json(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8")
+    return json.loads(text[text.index("{") :])
+
+
+def test_messages_and_parts_that_name_others_are_read_and_listed(samples: Path, tmp_path: Path) -> None:
+    sample = samples / "parsers" / "opencode_export.json"
+    document = _as_json(sample)
+    document["messages"][0]["info"]["sessionID"] = "ses_other"
+    document["messages"][1]["parts"][0]["messageID"] = "msg_other"
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(document, indent=2), encoding="utf-8")
+    source = Source(path)
+    before = [
+        (event.kind, event.record, event.text) for event in read(Source(samples / "parsers/opencode_export.json"))
+    ]
+    assert [(event.kind, event.record, event.text) for event in read(source)] == before
+    first, second = (document["messages"][at]["info"]["id"] for at in (0, 1))
+    assert [(bad.reason, bad.salvaged) for bad in source.malformed] == [
+        (f"message {first}: it names another session", True),
+        (f"message {second}: parts that name another message: 1", True),
+    ]
+
+
+def test_an_odd_field_is_no_cut(samples: Path, tmp_path: Path) -> None:
+    """A document with an odd field once counted as one whose end is missing."""
+    document = _as_json(samples / "parsers" / "opencode_export.json")
+    path = tmp_path / "export.json"
+    document["messages"][0]["info"]["time"]["created"] = "soon"
+    path.write_text(json.dumps(document, indent=2), encoding="utf-8")
+    source = Source(path)
+    stops = [(event.record, event.stop) for event in read(source) if event.kind == "reply"]
+    assert stops == [
+        (event.record, event.stop)
+        for event in read(Source(samples / "parsers" / "opencode_export.json"))
+        if event.kind == "reply"
+    ]
+    assert [bad.salvaged for bad in source.malformed] == [True]

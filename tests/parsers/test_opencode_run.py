@@ -107,8 +107,18 @@ def test_a_step_that_never_ended_has_no_known_end(tmp_path: Path, events_of: Eve
 def test_a_torn_line_costs_that_line(tmp_path: Path) -> None:
     path = _write(tmp_path / "run.jsonl", _step("m1", "stop", "done"))
     with path.open("a", encoding="utf-8") as stream:
-        stream.write('{"type":"err\nnot JSON\n{"type":"later","timestamp":1,"sessionID":"ses_1"}\n')
+        stream.write('{"type":"err\nnot JSON\n{"type":"later","timestamp":1786800000000,"sessionID":"ses_1"}\n')
     source = Source(path)
     assert _told(list(read(source))) == [("reply", "done")]
     assert [one.line for one in source.malformed] == [4, 5]
     assert source.unknown == {"later": 1}
+
+
+def test_a_line_without_its_part_is_listed(tmp_path: Path) -> None:
+    path = _write(tmp_path / "run.jsonl", [*_step("m1", "stop", "done"), _row("text", part=None), _row("text", part=7)])
+    source = Source(path)
+    assert _told(list(read(source))) == [("reply", "done")]
+    assert sorted((bad.line, bad.reason) for bad in source.malformed) == [
+        (4, "a line of type text without a part"),
+        (5, "field part is not object but int; a line of type text without a part"),
+    ]

