@@ -68,6 +68,10 @@ def test_figures_of_the_rows() -> None:
     assert lone.lines == [2]
 
 
+def test_growth_counts_from_a_first_known_size_of_nothing() -> None:
+    assert _figures(CAP, _budget(0), _budget(1100))["growth"] == 1100
+
+
 def test_a_rows_own_window_counts_and_the_users_counts_above_all() -> None:
     rows = [_budget(1500, cap=2000, cap_source="recorded"), _budget(900, cap=800, cap_source="recorded")]
     assert _figures(*rows)["peak"] == 900

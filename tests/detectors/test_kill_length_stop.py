@@ -42,6 +42,13 @@ def test_the_limit_is_named_across_runs_and_never_by_a_reply_of_another_size() -
     assert (one.measures["output_cap"], two.measures["output_cap"]) == (500, 500)
 
 
+def test_of_two_sizes_that_came_twice_in_a_run_the_greater_is_the_limit() -> None:
+    """What was generated once was allowed: the limit is no less."""
+    cut = (reply("length", output=size) for size in (500, 300, 500, 300))
+    (finding,) = found("length-stop", prompt(), *cut)
+    assert finding.measures["output_cap"] == 500
+
+
 def test_who_went_on_decides_how_bad_it_is() -> None:
     (agent,) = found("length-stop", prompt(), reply("length"), reply("tool"))
     (person,) = found("length-stop", prompt(), reply("length"), prompt("continue"), reply())
