@@ -146,7 +146,7 @@ def test_the_tests_of_a_module_see_the_mutant_in_its_place() -> None:
     """In a program of its own: here every detector is loaded."""
     code = (
         "import ast; from tests import mutation as m; m._prepare(); tests = m.own_tests('length_stop');"
-        "whole = m.original('length_stop'); loop = ast.parse('while True: pass'); m.SECONDS = 3;"
+        "whole = m.original('length_stop'); loop = ast.parse('while True: pass'); m.SECONDS = 1;"
         "print(m.passes('length_stop', loop, tests)); m.SECONDS = 20;"
         "print(*(m.passes('length_stop', tree, tests) for tree in (whole, ast.Module(whole.body[:1], []))))"
     )

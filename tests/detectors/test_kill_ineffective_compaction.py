@@ -47,6 +47,12 @@ def test_the_next_request_tells_where_no_size_is_recorded(then: int, fires: bool
     )
 
 
+def test_the_next_request_tells_where_only_the_size_before_is_recorded() -> None:
+    rows = (reply("tool", context=100_000), _sized(100_000, None), reply("tool", context=99_000))
+    assert _one(*rows) == ("not smaller", 100_000, 99_000, 1)
+    assert not _findings(*rows[:2])
+
+
 def test_a_size_that_was_not_real_shows_by_the_next_request() -> None:
     rows = (reply("tool", context=100_000), _sized(100_000, 30_000), reply("tool", context=99_000))
     assert _one(*rows) == ("full again at once", 100_000, 99_000, 1)

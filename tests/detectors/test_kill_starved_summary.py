@@ -78,3 +78,13 @@ def test_a_log_is_told_as_a_whole() -> None:
     assert [one.measures["starved"] for one in found("starved-summary", *rows)] == [1, 1]
     (whole,) = found("starved-summary", *rows, log=True)
     assert (whole.measures["starved"], whole.session) == (2, None)
+
+
+def test_the_greatest_output_on_record_is_told() -> None:
+    (finding,) = found("starved-summary", _starved(output=300), _starved(output=500), _starved(output=400))
+    assert finding.measures["output_tokens"] == 500
+
+
+def test_one_that_ended_for_length_is_more_than_that_all_came_empty() -> None:
+    (finding,) = found("starved-summary", _starved("empty-summary"), _starved("empty-summary", stop="length"))
+    assert (finding.measures["empty"], finding.confidence) == (2, "medium")
