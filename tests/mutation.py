@@ -37,6 +37,7 @@ _SHARED = {
     "_messages": ("messages", "manual_continue", "silent_stall"),
     "_rates": ("no_summary",),
     "_units": ("no_summary", "usage_outlier", "crash_loop"),
+    "compaction_loop": ("compaction_loop", "loops"),
 }
 """Helper to the detectors whose tests are its own."""
 OTHERS = [

@@ -57,4 +57,7 @@ EQUIVALENT: dict[str, str] = {
     "context_blowup._stated: session.cap or 0 -> session.cap": _NEVER,
     "context_blowup._stated: 0 -> 1": "a window is never less than 1",
     "context_blowup._stated: 0 -> 1 #2": _NEVER,
+    "compaction_loop._ended_by: last.prompt.seq < last.first.seq -> last.prompt.seq <= last.first.seq": _PLACE,
+    "_loops.loops: 1 -> 2 #3": "what stands behind the last link is cut off when a loop is judged",
+    "_loops._judged: 1 -> 2": "the first of the two most common is the most common",
 }

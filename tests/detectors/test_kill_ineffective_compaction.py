@@ -89,6 +89,12 @@ def test_the_same_means_within_a_hundredth(size: int, fires: bool) -> None:
     assert bool(_findings(*rows)) is fires
 
 
+def test_a_size_that_is_not_on_record_is_like_no_other() -> None:
+    rows = [_sized(100_000, 80_000), _sized(100_000, None), _sized(100_000, 80_000)]
+    assert not _findings(*rows, _sized(100_000, 80_000))
+    assert _one(*rows, *[_sized(100_000, 80_000)] * 2) == ("fixed point", 100_000, 80_000, 3)
+
+
 def test_another_size_after_breaks_the_fixed_point() -> None:
     rows = [_sized(100_000, 80_000), _sized(100_000, 75_000), _sized(100_000, 80_000), _sized(100_000, 80_000)]
     assert not _findings(*rows)
