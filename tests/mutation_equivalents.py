@@ -60,4 +60,7 @@ EQUIVALENT: dict[str, str] = {
     "compaction_loop._ended_by: last.prompt.seq < last.first.seq -> last.prompt.seq <= last.first.seq": _PLACE,
     "_loops.loops: 1 -> 2 #3": "what stands behind the last link is cut off when a loop is judged",
     "_loops._judged: 1 -> 2": "the first of the two most common is the most common",
+    "context_blowup._refused_again: 0 -> 1 #2": "the first refused request sets it to 0 before it is used",
+    "context_blowup._refused_again: row.fault == 'overflow' or not refused -> row.fault == 'overflow'": "the next"
+    " refused request sets it to 0 before it is used",
 }

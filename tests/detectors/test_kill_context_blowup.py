@@ -145,6 +145,9 @@ def test_compactions_are_counted_anew_after_each_refusal() -> None:
     assert _figures(*rows)["compactions_over"] == 3
     assert _figures(prompt(), end("summary"), refused)["compactions_over"] == 0
     assert _figures(prompt(), refused, end("summary"), reply("tool"), end("summary"), refused)["compactions_over"] == 0
+    cancelled = end("aborted", fault="overflow")
+    assert _figures(prompt(), refused, end("summary"), cancelled, reply("tool"))["compactions_over"] == 0
+    assert _figures(prompt(), failed("rate-limit"), end("summary"), refused)["compactions_over"] == 0
 
 
 def test_the_window_of_a_refused_request_is_its_own_unless_the_user_says_one() -> None:
