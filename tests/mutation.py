@@ -12,7 +12,6 @@ import importlib.machinery
 import importlib.util
 import json
 import os
-import resource
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -118,6 +117,8 @@ def passes(module: str, tree: ast.Module, tests: Sequence[str]) -> bool | None:
 
 
 def _run(finder: _Finder, tests: Sequence[str]) -> int:
+    import resource  # noqa: PLC0415  (not on Windows, which cannot fork either)
+
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
     silent = os.open(os.devnull, os.O_WRONLY)

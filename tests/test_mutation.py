@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.mutants import Mutant, fingerprint, modules, mutants
 from tests.mutation import KEPT, own_tests
 from tests.mutation_equivalents import EQUIVALENT
 
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="the program forks")
 ROOT = Path(__file__).parent.parent
 
 
@@ -141,6 +143,7 @@ def test_each_equivalent_mutant_is_one_that_is_made_and_has_its_reason() -> None
     assert all(len(reason) > 20 for reason in EQUIVALENT.values())
 
 
+@FORKS
 @pytest.mark.slow
 def test_the_tests_of_a_module_see_the_mutant_in_its_place() -> None:
     """In a program of its own: here every detector is loaded."""
@@ -154,6 +157,7 @@ def test_the_tests_of_a_module_see_the_mutant_in_its_place() -> None:
     assert done.stdout.split() == ["None", "True", "False"]
 
 
+@FORKS
 @pytest.mark.mutation
 @pytest.mark.parametrize("module", modules())
 def test_no_mutant_survives_and_no_equivalent_is_noticed(module: str) -> None:

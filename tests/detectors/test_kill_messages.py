@@ -48,6 +48,8 @@ def _why(text: str) -> str | None:
         ("继续修复", "low"),
         ("修复登录", "low"),
         ("修复登录问", None),
+        ("继续修复登录页面的老问题", "low"),
+        ("继续修复登录页面的那个问题", None),
         ("继续修复登录问题并且测试全部代码", None),
         ("/paint continue", None),
     ],
