@@ -21,7 +21,7 @@ from forensics.replaying.replays import Asked, replay_file
 from forensics.scan import Options, look
 from forensics.writing import REGISTRY, Writer
 
-__all__ = ["CannotCapture", "Capture", "Changed", "Subject", "writers"]
+__all__ = ["CannotCapture", "Capture", "Changed", "Subject", "shown", "writers"]
 
 Decision = tuple[list[str], str, str, list[Answer]]
 
@@ -51,9 +51,16 @@ class Capture(msgspec.Struct, kw_only=True):
     """No single record can be left out."""
     changed: list[Changed]
     removed: Removed
+    mark: str
+    """What its ids hold, and those of no other capture."""
     shift: int
     decisions: int
     """Decisions of recovery policies, replayed over the records before and after: the same ones."""
+
+
+def shown(made: Capture) -> bytes:
+    """Give a capture's records but for the mark of their ids: equal in captures that show the same."""
+    return b"\0".join(made.files.values()).replace(made.mark.encode(), b"")
 
 
 def writers() -> dict[str, Writer]:
@@ -117,7 +124,7 @@ class _Maker:
             raise CannotCapture(f"{finding.detector} {finding.id}: it does not come twice the same")
         chosen = distiller.selected(least.kept)
         decided = self._decisions(distiller.written(chosen, self._job.path.name))
-        anonymiser = Anonymiser(self._job.writer, chosen, keep_errors=self._keep_errors)
+        anonymiser = Anonymiser(self._job.writer, chosen, keep_errors=self._keep_errors, finding=finding.id)
         made = [anonymiser.piece(piece) for piece in chosen]
         target = distiller.written(made, name)
         beside = sorted(path for path in target.parent.iterdir() if path != target)
@@ -137,6 +144,7 @@ class _Maker:
             complete=least.complete,
             changed=_changes(finding, after),
             removed=anonymiser.removed,
+            mark=anonymiser.mark,
             shift=anonymiser.shift,
             decisions=sum(map(len, decided)),
         )

@@ -50,7 +50,18 @@ def test_a_value_of_a_type_that_its_rule_does_not_expect_is_left_out() -> None:
 
 def test_ids_are_renamed_the_same_everywhere_and_keep_their_order_and_what_they_are_of() -> None:
     made = _anonymous({"id": "ses_zeta", "parent": "ses_alpha"}, {"id": "ses_alpha", "parent": None})
-    assert made == [{"id": "ses_id2", "parent": "ses_id1"}, {"id": "ses_id1", "parent": None}]
+    assert made == [
+        {"id": "ses_id20223e48-2", "parent": "ses_id20223e48-1"},
+        {"id": "ses_id20223e48-1", "parent": None},
+    ]
+
+
+def test_ids_are_those_of_one_finding_in_one_source_and_the_same_each_time() -> None:
+    def mark(finding: str, *ids: str) -> str:
+        return Anonymiser(_writer(), [Piece(value={"id": one}) for one in ids], keep_errors=True, finding=finding).mark
+
+    assert mark("f1", "a", "b") == mark("f1", "b", "a")
+    assert len({mark("f1", "a"), mark("f2", "a"), mark("f1", "b"), mark("f1", "a", "b")}) == 4
 
 
 def test_times_move_together_whatever_they_are_written_as() -> None:
@@ -79,12 +90,12 @@ def test_names_that_everybody_knows_stay_and_others_are_numbered() -> None:
 
 def test_what_lies_inside_is_looked_into_and_a_rule_of_a_place_wins() -> None:
     made = _anonymous({"inner": {"tokens": "abc", "id": "q", "secret": 1}, "arguments": {"path": "/home/ann"}})
-    assert made == [{"inner": {"tokens": "qqqq"[:3], "id": "id1"}, "arguments": {}}]
+    assert made == [{"inner": {"tokens": "qqqq"[:3], "id": "id9bfc8c8d-1"}, "arguments": {}}]
 
 
 def test_json_in_a_text_is_anonymised_as_json() -> None:
     made = _anonymous({"packed": '{"role":"user","id":"a","secret":"hunter2"}'}, {"packed": "hunter2"})
-    assert made == [{"packed": '{"role":"user","id":"id1"}'}, {}]
+    assert made == [{"packed": '{"role":"user","id":"idca234c55-1"}'}, {}]
 
 
 def test_a_path_becomes_one_that_says_nothing() -> None:

@@ -12,6 +12,7 @@ from forensics.capture import CannotCapture, Capture, Subject, writers
 from forensics.cli import run
 from forensics.replaying.replays import Asked, replay_file
 from forensics.scan import Options, scan_file
+from forensics.totals import totals
 
 NOW = 1_900_000_000_000
 SECRET = "ZANZIBAR"
@@ -70,7 +71,7 @@ def test_a_manual_continue_is_the_failure_the_prompt_and_the_answer(tmp_path: Pa
     (made,) = _captures(path)
     lines = [json.loads(line) for line in made.files["small.jsonl"].splitlines()]
     assert [line["type"] for line in lines] == ["session", "message", "message", "message"]
-    assert [line.get("parentId") for line in lines] == [None, None, "id2", "id3"]
+    assert [line.get("parentId") for line in lines] == [None, None, f"id{made.mark}-2", f"id{made.mark}-3"]
     assert [line["timestamp"] for line in lines[1:]] == [
         "2020-01-01T00:04:00.000Z",
         "2020-01-01T00:05:00.000Z",
@@ -261,6 +262,32 @@ def test_a_capture_is_the_same_whenever_it_is_made(tmp_path: Path, events_of: Ca
     assert [one.files for one in _captures(path)] == [one.files for one in _captures(path)]
     (made,) = _captures(path)
     assert len(events_of(_saved(made, tmp_path))) == 4
+
+
+def test_captures_of_different_findings_share_no_id_so_that_a_folder_of_them_counts_every_one(
+    samples: Path, tmp_path: Path
+) -> None:
+    source = samples / "incidents" / "atomic-1690" / "session.jsonl"
+    out = tmp_path / "out"
+    assert run(["capture", str(source), "--all", "-o", str(out), "--quiet"]) == 0
+    results = [scan_file(one, one.name, Options(now=NOW)) for one in sorted(out.iterdir())]
+    total, copies = totals([one for result in results for one in result.sessions], {})
+    assert copies == []
+    assert (len(results), total["prompts"], total["manual_continues"]) == (8, 8, 8)
+    assert len({one.session for result in results for one in result.sessions}) == 8
+    assert len({one.id for result in results for one in result.findings}) == 16
+
+
+def test_findings_that_the_same_records_show_are_captured_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "twice.jsonl", tmp_path / "out"
+    path.write_text(_stuck("s1") + _stuck("s2"), encoding="utf-8")
+    assert run(["capture", str(path), "--all", "-o", str(out)]) == 0
+    (only,) = out.iterdir()
+    told = capsys.readouterr().out
+    assert told.count("proved   ") == 1
+    assert f"written  not again: {only.name} holds the same records" in told
 
 
 def _stuck(session: str) -> str:

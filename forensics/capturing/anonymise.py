@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -47,9 +48,12 @@ class Removed(msgspec.Struct):
 
 
 class Anonymiser:
-    """Anonymises the pieces of one capture. What is equal stays equal, what comes in an order stays in it."""
+    """Anonymises the pieces of one capture. What is equal stays equal, what comes in an order stays in it.
 
-    def __init__(self, writer: Writer, pieces: Sequence[Piece], *, keep_errors: bool) -> None:
+    `finding` is the id of what is captured: captures of different findings share no id.
+    """
+
+    def __init__(self, writer: Writer, pieces: Sequence[Piece], *, keep_errors: bool, finding: str = "") -> None:
         self.removed = Removed()
         self._rules: Rules = writer.rules
         self._prefixes = writer.prefixes
@@ -59,7 +63,9 @@ class Anonymiser:
         times: list[float] = []
         for piece in pieces:
             self._collect(piece.table, piece.value, ids, times)
-        self._ids = _numbered(ids, writer.prefixes)
+        self.mark = _mark(finding, ids)
+        """What every new id of this capture holds, and none of another's."""
+        self._ids = _numbered(ids, writer.prefixes, self.mark)
         self.removed.ids = len(ids)
         self.shift = int(BASE_MS - min(times)) if times else 0
         """Milliseconds that every time is moved by."""
@@ -179,13 +185,23 @@ def _in_words(value: str, rules: tuple[How, ...]) -> bool:
     return not value or any(isinstance(how, frozenset) and value in how for how in rules)
 
 
-def _numbered(ids: set[str], prefixes: tuple[str, ...]) -> dict[str, str]:
+def _mark(finding: str, ids: set[str]) -> str:
+    """Tell a capture from all others: files of equal ids would be read as copies of one session.
+
+    A keyed hash of the old ids, and short: the same capture made twice is the same, and it leads to no old id.
+    """
+    return blake2b(
+        "\0".join(sorted(ids)).encode(errors="replace"), key=finding.encode()[:64], digest_size=4
+    ).hexdigest()
+
+
+def _numbered(ids: set[str], prefixes: tuple[str, ...], mark: str) -> dict[str, str]:
     """Give ids new names in their own order, which some formats sort by; what an id is of stays in it."""
     named = {}
     width = len(str(len(ids)))
     for number, one in enumerate(sorted(ids), 1):
         prefix = next((prefix for prefix in prefixes if one.startswith(prefix)), "")
-        named[one] = f"{prefix}id{number:0{width}}"
+        named[one] = f"{prefix}id{mark}-{number:0{width}}"
     return named
 
 

@@ -124,6 +124,7 @@ class _Job:
         self._quiet = quiet
         self._wanted = wanted
         self._names: set[str] = set()
+        self._written: dict[bytes, Path] = {}
 
     def run(self, asked: Settings, *, keep_errors: bool, exact: bool) -> int:
         """Capture from each file; give how many were read."""
@@ -169,7 +170,7 @@ class _Job:
         return subject, [one]
 
     def _subject(self, subject: "Subject", chosen: list[Finding]) -> None:
-        from forensics.capture import CannotCapture  # noqa: PLC0415
+        from forensics.capture import CannotCapture, shown  # noqa: PLC0415
 
         for one in chosen:
             self.matched += 1
@@ -180,7 +181,13 @@ class _Job:
                 self.failed += 1
                 _common.complain(f"not captured: {error}")
                 continue
-            self._write(made, target, subject)
+            there = self._written.setdefault(shown(made), target)
+            if there is target:
+                self._write(made, target, subject)
+            elif not self._quiet:
+                _common.write(
+                    f"finding  {_named(made, subject)}\nwritten  not again: {there.name} holds the same records\n\n"
+                )
 
     def _place(self, finding: Finding, suffix: str) -> Path:
         if self._wanted is not None:
@@ -227,7 +234,7 @@ def _told(made: "Capture", subject: "Subject") -> str:
     least = "none of them can be left out" if made.complete else f"the search ended after {made.tries:,} tries"
     errors = "known words of errors kept" if subject.keep_errors else "by their class alone"
     rows = [
-        ("finding", f"{made.finding.detector} {made.finding.id} in {subject.name}"),
+        ("finding", _named(made, subject)),
         ("written", f"{', '.join(made.files)}: {size:,} of {made.bytes:,} bytes"),
         ("kept", f"{made.kept:,} of {made.records:,} records, in order; {least}"),
         ("figures", figures),
@@ -243,6 +250,10 @@ def _told(made: "Capture", subject: "Subject") -> str:
         ("", "no word of the source's records stands in it but for those of the closed lists"),
     ]
     return "".join(f"{name:<8} {text}\n" for name, text in rows) + "\n"
+
+
+def _named(made: "Capture", subject: "Subject") -> str:
+    return f"{made.finding.detector} {made.finding.id} in {subject.name}"
 
 
 def _shown(value: object) -> str:
