@@ -4,14 +4,13 @@ The order of the stages is that of `DefaultContextRuntime.tryAutoCompact`; the s
 `CompactionEngine` (OpenBMB/PilotDeck).
 """
 
+from functools import lru_cache
 from typing import Any
-
-import msgspec
 
 from forensics.events import Event, Outcome, Trigger
 from forensics.faults import classify
 from forensics.parsers._pilotdeck_budget import Snapshot
-from forensics.sane import Count
+from forensics.parsers._pilotdeck_stages import Details
 
 COOLDOWN_MS = 60_000
 """`COMPACT_SUMMARY_FAILURE_COOLDOWN_MS`: after a failed summary the same error is repeated without a model call."""
@@ -23,53 +22,9 @@ _EMERGENCY = frozenset({"emergency_tool_projection", "emergency_head_truncate"})
 _NO_SUMMARY = frozenset({"full_compaction_no_summary", "full_compaction_relaxed_no_summary"})
 _PLAIN = frozenset({"policy_skip", "policy_trigger"})
 _FOLLOW = _TIERS | {"full_compaction_completed", "full_compaction_skipped"}
-STAGES = _FOLLOW | {
-    "context_overflow_after_emergency_compaction",
-    "disabled",
-    "full_compaction_cooldown_set",
-    "full_compaction_effective",
-    "full_compaction_ineffective",
-    "full_compaction_no_summary",
-    "full_compaction_relaxed_no_summary",
-    "full_compaction_relaxed_result",
-    "full_compaction_relaxed_retry",
-    "full_compaction_skipped_cooldown",
-    "full_compaction_started",
-    "full_compaction_still_blocking",
-    "full_compaction_unavailable",
-    "manual_compaction_unavailable",
-    "manual_force",
-    "micro_compaction",
-    "micro_compaction_noop",
-    "micro_compaction_stop",
-    "policy_skip",
-    "policy_trigger",
-    "pre_summary_prune",
-    "snip_compaction",
-    "snip_compaction_noop",
-    "snip_compaction_stop",
-    "warning_threshold_skip",
-}
-"""Every stage that a known build writes."""
-
-
-class Details(msgspec.Struct, gc=False):
-    """The JSON behind a stage; a stage fills what it knows."""
-
-    sessionId: str = ""  # noqa: N815  (names of the format)
-    turnId: str = ""  # noqa: N815
-    snapshot: Snapshot | None = None
-    relaxedSnapshot: Snapshot | None = None  # noqa: N815
-    reason: str | None = None
-    error: str | None = None
-    diagnostic: str | None = None
-    preTokens: Count | None = None  # noqa: N815
-    """Before the summary; the messages alone."""
-    postTokens: Count | None = None  # noqa: N815
-    """After the summary and before any later tier; the messages alone."""
-    summarySucceeded: bool | None = None  # noqa: N815
-    applied: bool | None = None
-    rewritten: Count | None = None
+_NOTHING = Snapshot()
+_fault = lru_cache(256)(classify)
+"""The same few errors come again and again."""
 
 
 class Compactor:
@@ -96,16 +51,13 @@ class Compactor:
         """Whether an attempt has started and not ended."""
         return self._start is not None
 
-    @property
-    def holds(self) -> bool:
-        """Whether rows are held back."""
-        return bool(self._held)
-
     def take(self, stage: str, details: Details, line: int, ts: int | None) -> list[Event]:
         """Give the rows of a line; those that a later line may overrule are held back."""
-        rows = [] if stage in _FOLLOW and details.turnId == self.turn else self.flush()
+        rows = self.flush() if self._held and not (stage in _FOLLOW and details.turnId == self.turn) else []
         self.turn = details.turnId
-        if stage == "full_compaction_started":
+        if stage == "policy_skip":  # before every request: most of what such a log says
+            (self._held or rows).append(self._measured(stage, details, line, ts))
+        elif stage == "full_compaction_started":
             rows.append(self._started(details, line, ts))
         elif stage in _NO_SUMMARY:
             self._no_summary(stage, details, line, ts)
@@ -130,7 +82,7 @@ class Compactor:
         rows = self.flush()
         if not self.running:
             return [*rows, self._note("auto-compaction failed", line, ts, error=error)]
-        fault = classify(error)
+        fault = _fault(error)
         self._calls = None
         end = self._end("aborted" if fault == "cancelled" else "failed", line, ts, error=error, fault=fault)
         if overflow:
@@ -146,11 +98,12 @@ class Compactor:
         return rows
 
     def _started(self, details: Details, line: int, ts: int | None) -> Event:
-        columns = details.snapshot.columns() if details.snapshot else {}
-        self._start = Event(kind="compact", session=self.session, line=line, ts=ts, trigger=self._trigger, **columns)
+        start = (details.snapshot or _NOTHING).row("compact", self.session, line, ts)
+        start.trigger = self._trigger
+        self._start = start
         self._calls = 1
         self._emergency = self._cut = False
-        return self._start
+        return start
 
     def _no_summary(self, stage: str, details: Details, line: int, ts: int | None) -> None:
         error, before = details.error, details.preTokens
@@ -161,7 +114,7 @@ class Compactor:
             asked = self._cooldown.failed(error, ts, self._start.ts if self._start else None)
             earlier = 1 if stage == "full_compaction_relaxed_no_summary" else 0
             self._calls = None if asked is None else asked + earlier
-            fault = classify(error)
+            fault = _fault(error)
             end = self._end("no-summary", line, ts, before=before, messages=before, error=error, fault=fault)
         self._held = [end]
 
@@ -222,11 +175,10 @@ class Compactor:
     def _measured(self, stage: str, details: Details, line: int, ts: int | None) -> Event:
         if stage.startswith("context_overflow"):
             return self._note(stage, line, ts, details, error=details.diagnostic or stage, fault="overflow")
-        if details.snapshot is None and details.relaxedSnapshot is None:
+        snapshot = details.snapshot or details.relaxedSnapshot
+        if snapshot is None:
             return self._note(stage, line, ts, error=details.error)
-        snapshot = details.snapshot or details.relaxedSnapshot or Snapshot()
-        text = None if stage in _PLAIN else stage
-        return Event(kind="budget", session=self.session, line=line, ts=ts, text=text, **snapshot.columns())
+        return snapshot.row("budget", self.session, line, ts, None if stage in _PLAIN else stage)
 
     def _note(
         self, text: str, line: int | None, ts: int | None, details: Details | None = None, **columns: Any

@@ -4,10 +4,11 @@ from typing import Any
 
 import msgspec
 
+from forensics.events import Event, Kind
 from forensics.sane import Count
 
 
-class Snapshot(msgspec.Struct, gc=False):
+class Snapshot(msgspec.Struct, gc=False, omit_defaults=True):
     """The whole prompt against the context window, in tokens (`describeTokenBudgetSnapshot`)."""
 
     tokens: Count | None = None
@@ -52,3 +53,23 @@ class Snapshot(msgspec.Struct, gc=False):
             "total": total,
             "estimate": None if total is None else self.estimate,
         }
+
+    def row(self, kind: Kind, session: str, line: int, ts: int | None, text: str | None = None) -> Event:
+        """Give a row with these columns: written out, for most of a log's rows are made here."""
+        cap = self.maxContextTokens
+        if cap is None:
+            cap = self.effectiveTotal
+        size = self.tokens
+        total = self.calibrationActualInputTokens
+        return Event(
+            kind=kind,
+            session=session,
+            line=line,
+            ts=ts,
+            context=self.used if size is None else size,
+            cap=cap,
+            cap_source=None if cap is None else "recorded",
+            total=total,
+            estimate=None if total is None else self.estimate,
+            text=text,
+        )

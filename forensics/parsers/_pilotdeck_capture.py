@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from forensics.parse import Piece, Rules, Source, Wanted, json_lines, words
-from forensics.parsers._pilotdeck_attempt import STAGES
 from forensics.parsers._pilotdeck_lines import Line, part
+from forensics.parsers._pilotdeck_stages import STAGES
 from forensics.tolerant import salvage
 
 _TYPES = words("""
@@ -147,8 +147,8 @@ def chat_pieces(source: Source, wanted: Wanted | None) -> Iterator[Piece]:
 def log_pieces(source: Source, wanted: Wanted | None) -> Iterator[Piece]:
     """Give the lines of a log that say something; an event that was cut across lines is one."""
     turns: dict[str, str] = {}
-    for line in part(source, lambda *_: None):
-        if isinstance(line, Line) and (wanted is None or line.number in wanted.lines):
+    for line in _all_lines(source):
+        if wanted is None or line.number in wanted.lines:
             said = _said(line.message.decode(errors="replace"))
             if not said:
                 continue
@@ -158,6 +158,13 @@ def log_pieces(source: Source, wanted: Wanted | None) -> Iterator[Piece]:
                 "process": line.process.decode() if line.process else None,
             } | said
             yield Piece(value={name: inner for name, inner in value.items() if inner is not None}, line=line.number)
+
+
+def _all_lines(source: Source) -> Iterator[Line]:
+    found: list[Line] = []
+    for _ in part(source, found.append):
+        yield from found
+        found.clear()
 
 
 def _mend(data: dict[str, Any], turns: dict[str, str]) -> None:

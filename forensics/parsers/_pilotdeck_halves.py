@@ -1,6 +1,7 @@
-"""Search a large PilotDeck log in two processes: this one takes the first half, a fork of it the second.
+"""Search a large PilotDeck log in two processes: this one takes the first part, a fork of it the rest.
 
-What costs time in such a log is the search, not the few rows that it gives; those travel cheaply.
+The fork only searches and decodes; the rows, of which each depends on those before it, are made here. The more rows a
+log has, the less of the search is left to this process.
 """
 
 import os
@@ -10,61 +11,67 @@ import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from queue import Queue
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
-from forensics.events import Event
 from forensics.parse import Malformed, Source
 from forensics.parsers._pilotdeck_garbage import is_garbage
-from forensics.parsers._pilotdeck_lines import Check, Line, Taker, part, starts_anew
+from forensics.parsers._pilotdeck_lines import Line, Lined, Staged, part, starts_anew
+from forensics.parsers._pilotdeck_stages import Details
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 SPLIT_BYTES = 96 << 20
 _NEAR_BYTES = 1 << 20
-_BATCH = 2048
-_HELD_BYTES = 64 << 20
-_WAITING_BYTES = 4 << 20
-_TAKEN = Event(kind="note")
-
-
-class _Found(msgspec.Struct, array_like=True, gc=False):
-    """A line that the other process found; `check` or `message` is set."""
-
-    number: int
-    offset: int
-    stamp: bytes | None
-    process: bytes | None
-    message: bytes | None
-    check: Check | None
+_SAMPLES = 16
+_SAMPLE_BYTES = 64 << 10
+_STAGE = b"] [context:auto-compact] "
+_ROW_BYTES = 2400
+"""What each row costs this process, in bytes of search."""
+_BATCH = 1024
+_BATCH_BYTES = 1 << 20
+_WAITING = 64
+"""Batches that the fork may be ahead."""
 
 
 class _Batch(msgspec.Struct, array_like=True):
-    """What travels between the processes; `lines` is set in the last one."""
+    """What travels between the processes: stages column by column, and where other lines stand between them."""
 
-    found: list[_Found]
-    lines: int | None = None
+    numbers: list[int]
+    times: list[int | None]
+    stages: list[str]
+    details: list[Details]
+    lines: list[tuple[int, Line]]
+    """Each with how many of the stages stand before it."""
+    total: int | None = None
+    """How many lines were searched; set in the last batch."""
     malformed: list[Malformed] = []
+
+    def rows(self, start: int, stop: int) -> "zip[tuple[int, int | None, str, Details]]":
+        """Give the stages between two places."""
+        columns = (self.numbers, self.times, self.stages, self.details)
+        return zip(*(column[start:stop] for column in columns), strict=True)
 
 
 _DECODER = msgspec.msgpack.Decoder(_Batch)
 
 
-def lines(source: Source, take: Taker) -> Iterator[Line | Event]:
-    """Yield what `part` yields for the whole file, and count `source.lines`."""
+def lines(source: Source, lined: Lined, staged: Staged) -> Iterator[None]:
+    """Hand on what `part` hands on for the whole file, and count `source.lines`."""
     middle = _middle(source)
     if middle is None:
-        source.lines = yield from part(source, take)
+        source.lines = yield from part(source, lined, staged)
         return
-    with _second_half(source, middle) as connection:
-        first = yield from part(source, take, 0, middle)
-        source.lines = yield from _received(connection, source, take, first)
+    with _rest(source, middle) as connection:
+        first = yield from part(source, lined, staged, 0, middle)
+        source.lines = yield from _received(connection, source, lined, staged, first)
 
 
 def _middle(source: Source) -> int | None:
-    """Give a line start near the middle where no event goes on from the line before; `None` to leave it whole."""
+    """Give a line start for the fork to begin, where no event goes on from the line before; `None` for no fork."""
     if source.size < SPLIT_BYTES or sys.platform != "linux" or (os.cpu_count() or 1) < 2:
         return None
     import multiprocessing  # noqa: PLC0415  (only large logs need it)
@@ -72,16 +79,26 @@ def _middle(source: Source) -> int | None:
     # A fork of a process with threads can hang; a daemon may not have children.
     if threading.active_count() > 1 or multiprocessing.current_process().daemon:
         return None
-    start = source.size // 2
-    with source.path.open("rb") as stream:
+    with source.path.open("rb", buffering=0) as stream:
+        start = _share(stream, source.size)
         stream.seek(start)
         near = stream.read(_NEAR_BYTES)
     at = starts_anew(near)
     return None if at is None else start + at
 
 
+def _share(stream: BinaryIO, size: int) -> int:
+    """Give how many bytes this process should search: half of a log without rows, next to none of a busy one."""
+    found = 0
+    for sample in range(_SAMPLES):
+        stream.seek(size // _SAMPLES * sample)
+        found += stream.read(_SAMPLE_BYTES).count(_STAGE)
+    rows = found * size // (_SAMPLES * _SAMPLE_BYTES)
+    return max(size // 2 - rows * _ROW_BYTES, min(size // 2, _NEAR_BYTES))
+
+
 @contextmanager
-def _second_half(source: Source, middle: int) -> "Iterator[Connection]":
+def _rest(source: Source, middle: int) -> "Iterator[Connection]":
     import multiprocessing  # noqa: PLC0415  (only large logs need it)
 
     context = multiprocessing.get_context("fork")
@@ -97,58 +114,86 @@ def _second_half(source: Source, middle: int) -> "Iterator[Connection]":
         child.join()
 
 
-def _search(path: Path, middle: int, connection: "Connection") -> None:
+def _search(path: Path, start: int, connection: "Connection") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source = Source(path)
-    found: list[_Found] = []
-    held: list[bytes] = []
-    size = waiting = 0
-
-    def take(number: int, stamp: bytes | None, check: Check) -> Event:
-        found.append(_Found(number, 0, stamp, None, None, check))
-        return _TAKEN
-
-    walk = part(source, take, middle)
+    waiting: Queue[bytes] = Queue(_WAITING)
+    sender = threading.Thread(target=_send, args=(waiting, connection), daemon=True)
+    sender.start()
+    found = _Found()
+    walk = part(source, found.line, found.stage, start)
     while True:
         try:
-            line = next(walk)
+            next(walk)
         except StopIteration as end:
-            held.append(msgspec.msgpack.encode(_Batch(found, end.value, source.malformed)))
+            found.batch.total, found.batch.malformed = end.value, source.malformed
             break
-        if isinstance(line, Line):
-            found.append(_Found(*line, None))
-            waiting += len(line.message)
-        if len(found) >= _BATCH or waiting > _WAITING_BYTES:
-            held.append(msgspec.msgpack.encode(_Batch(found)))
-            found.clear()
-            waiting = 0
-            size += len(held[-1])
-            if size > _HELD_BYTES:
-                _send(connection, held)
-    _send(connection, held)
+        if found.full:
+            waiting.put(found.take())
+    waiting.put(found.take())
+    waiting.put(b"")
+    sender.join()
 
 
-def _send(connection: "Connection", held: list[bytes]) -> None:
-    for data in held:
-        connection.send_bytes(data)
-    held.clear()
+def _send(waiting: "Queue[bytes]", connection: "Connection") -> None:
+    try:
+        while data := waiting.get():
+            connection.send_bytes(data)
+    except OSError:
+        os._exit(1)  # nobody listens any more; the search must not wait for room
 
 
-def _received(connection: "Connection", source: Source, take: Taker, before: int) -> Generator[Line | Event, None, int]:
-    """Yield what the other process found, its lines numbered on; return how many lines the file has."""
+class _Found:
+    """What was found and not sent yet."""
+
+    def __init__(self) -> None:
+        self.batch = _Batch([], [], [], [], [])
+        self._bytes = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether it is worth sending."""
+        return len(self.batch.numbers) + len(self.batch.lines) >= _BATCH or self._bytes > _BATCH_BYTES
+
+    def stage(self, line: int, ts: int | None, stage: str, details: Details) -> None:
+        """Take a stage of auto-compaction."""
+        batch = self.batch
+        batch.numbers.append(line)
+        batch.times.append(ts)
+        batch.stages.append(stage)
+        batch.details.append(details)
+
+    def line(self, line: Line) -> None:
+        """Take any other line."""
+        self.batch.lines.append((len(self.batch.numbers), line))
+        self._bytes += len(line.message)
+
+    def take(self) -> bytes:
+        """Give it as it is sent, and begin anew."""
+        data = msgspec.msgpack.encode(self.batch)
+        self.batch, self._bytes = _Batch([], [], [], [], []), 0
+        return data
+
+
+def _received(
+    connection: "Connection", source: Source, lined: Lined, staged: Staged, before: int
+) -> Generator[None, None, int]:
+    """Hand on what the other process found, its lines numbered on; return how many lines the file has."""
     while True:
         try:
             batch = _DECODER.decode(connection.recv_bytes())
         except EOFError as error:
-            raise RuntimeError("the process that searched the second half of the log died") from error
-        for one in batch.found:
-            number = before + one.number
-            if one.check is None:
-                yield Line(number, one.offset, one.stamp, one.process, one.message or b"")
-            else:
-                yield take(number, one.stamp, one.check) or one.check.line(number, one.stamp)
-        if batch.lines is not None:
+            raise RuntimeError("the process that searched the rest of the log died") from error
+        at = 0
+        for place, line in [*batch.lines, (len(batch.numbers), None)]:
+            for number, ts, stage, details in batch.rows(at, place):
+                staged(before + number, ts, stage, details)
+            at = place
+            if line is not None:
+                lined(line._replace(number=before + line.number))
+        yield
+        if batch.total is not None:
             listed = {bad.line for bad in source.malformed}
             found = [Malformed(before + bad[0], *bad[1:]) for bad in batch.malformed]
             source.malformed += [bad for bad in found if not is_garbage(bad) or bad.line not in listed]
-            return before + batch.lines
+            return before + batch.total

@@ -4,7 +4,8 @@ import re
 
 from forensics.events import Event
 from forensics.faults import classify
-from forensics.parsers._pilotdeck_lines import Clock, Line
+from forensics.parsers._pilotdeck_clock import Clock
+from forensics.parsers._pilotdeck_lines import Line
 from forensics.sane import figure
 
 _GATEWAY = "gateway"

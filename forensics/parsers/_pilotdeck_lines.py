@@ -8,16 +8,15 @@ write the same messages bare, or with a `[gateway] ` from `concurrently`.
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterator
-from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
 import msgspec
 
-from forensics.events import Event
 from forensics.parse import Block, Source, too_long
-from forensics.parsers._pilotdeck_budget import Snapshot
+from forensics.parsers._pilotdeck_clock import Clock
 from forensics.parsers._pilotdeck_garbage import list_garbage
+from forensics.parsers._pilotdeck_stages import DECODE, STAGES, Details, decoded
 
 _BOM = b"\xef\xbb\xbf"
 _ANSI = rb"(?:\x1b\[[0-9;]*m)*"
@@ -56,7 +55,9 @@ OWN_LINE = re.compile(
     rb"|(?:%b )?\[r\w+-supervisor\] Gateway exited code=|=== %b spawn gateway )" % (_PREFIX, _ISO, _ISO, _ISO)
 )
 """What only PilotDeck's lines begin with."""
-_SKIP = b"[context:auto-compact] policy_skip "
+_STAGE = b"[context:auto-compact] "
+_NAMES = {name.encode(): name for name in STAGES}
+_LONGEST_NAME = max(map(len, _NAMES)) + 2
 _STAMP = b"2026-01-01T00:00:00.000"
 """What stands before a hit where the host has put its prefix."""
 _GATEWAY = b"Z [gateway] "
@@ -79,21 +80,10 @@ class Line(NamedTuple):
     message: bytes
 
 
-class Check(msgspec.Struct, gc=False):
-    """The JSON of a `policy_skip`, the stage that comes before every request: most of what such a log says."""
-
-    sessionId: str = ""  # noqa: N815  (names of the format)
-    turnId: str = ""  # noqa: N815
-    snapshot: Snapshot | None = None
-
-    def line(self, number: int, stamp: bytes | None) -> Line:
-        """Give the line it was read from, without what nobody asks for."""
-        return Line(number, 0, stamp, None, _SKIP + msgspec.json.encode(self))
-
-
-Taker = Callable[[int, bytes | None, Check], Event | None]
-"""Makes the row of a check from line, time stamp and JSON; `None` asks for the whole line instead."""
-_CHECK = msgspec.json.Decoder(Check).decode
+Staged = Callable[[int, int | None, str, Details], None]
+"""Takes a stage of auto-compaction whose JSON is whole: line, time, name, JSON."""
+Lined = Callable[[Line], None]
+"""Takes any other line that says something."""
 
 
 def starts_anew(near: bytes) -> int | None:
@@ -108,10 +98,16 @@ def starts_anew(near: bytes) -> int | None:
     return None
 
 
-def part(source: Source, take: Taker, start: int = 0, stop: int | None = None) -> Generator[Line | Event, None, int]:
-    """Yield the lines between two line starts, numbered from 1; return how many there are."""
+def part(
+    source: Source, lined: Lined, staged: Staged | None = None, start: int = 0, stop: int | None = None
+) -> Generator[None, None, int]:
+    """Hand on the lines between two line starts, numbered from 1, a block of them at a time; return how many there are.
+
+    Without `staged` every line goes to `lined`.
+    """
     number = 1
     rest = b""
+    clock = Clock()
     for (offset, block, lost), last in _marked(source.blocks(_BLOCK_BYTES, start, stop)):
         begin = offset - len(rest) - 1 if rest else offset
         data = rest + b"\n" + block if rest else block
@@ -119,13 +115,14 @@ def part(source: Source, take: Taker, start: int = 0, stop: int | None = None) -
             source.notes.append("UTF-8 byte order mark skipped")
             data, begin = data.removeprefix(_BOM), len(_BOM)
         listed = len(source.malformed)
-        scan = _Scan(source, data, begin, number, last=last or lost > 0)
-        yield from scan.lines(take)
+        scan = _Scan(source, data, begin, number, clock, last=last or lost > 0)
+        scan.hand_on(lined, staged)
         seen = data[: len(data) - len(scan.rest)]
         list_garbage(source, seen, begin, number, {bad.line for bad in source.malformed[listed:]})
         number, rest = scan.number, scan.rest
         if lost:
             source.reject(number - 1, begin + data.rfind(b"\n") + 1, too_long(lost))
+        yield
     return number - 1
 
 
@@ -143,22 +140,23 @@ def _marked(blocks: Iterator[Block]) -> Iterator[tuple[Block, bool]]:
 class _Scan:
     """The search of one block. Afterwards `number` is the line after it and `rest` what the next block must finish."""
 
-    def __init__(self, source: Source, data: bytes, offset: int, number: int, *, last: bool) -> None:
+    def __init__(self, source: Source, data: bytes, offset: int, number: int, clock: Clock, *, last: bool) -> None:
         self.number = number
         self.rest = b""
         self._offset = offset
+        self._clock = clock
         self._last = last
         self._nuls: list[tuple[int, int]] = []
         self._raw = data
         self._data = self._without_nuls(source, data) if b"\0" in data else data
 
-    def lines(self, take: Taker) -> Iterator[Line | Event]:
-        """Yield the block's lines that say something."""
+    def hand_on(self, lined: Lined, staged: Staged | None) -> None:
+        """Hand on the block's lines that say something."""
         data = self._data
         hosted = _hosted(data)
         back, ahead = (len(_STAMP), len(_GATEWAY)) if hosted else (0, 0)
-        jump = ahead + len(_SKIP)
         starts, find, count = data.startswith, data.find, data.count
+        clock, read, names, decode = self._clock, self._clock.read, _NAMES, DECODE
         number, at, end = self.number, 0, -1
         for hit in self._hits(hosted=hosted):
             place = hit.start()
@@ -169,18 +167,21 @@ class _Scan:
             if end < 0:
                 end = len(data)
             start = place - back
-            if starts(_SKIP, place + ahead) and (start == 0 or data[start - 1] == _LF):
-                payload = data[place + jump : end]
-                try:
-                    check = _CHECK(payload) if payload.isascii() else None
-                except msgspec.DecodeError:
-                    check = None
-                if check is not None:
-                    line = number + count(b"\n", at, start)
-                    row = take(line, data[start : start + _ISO_LENGTH] if hosted else None, check)
-                    if row is not None:
-                        number, at = line, start
-                        yield row
+            if staged and starts(_STAGE, place + ahead) and (start == 0 or data[start - 1] == _LF):
+                name = place + ahead + len(_STAGE)
+                brace = find(b" {", name, name + _LONGEST_NAME)
+                stage = names.get(data[name:brace])
+                ts = read(data[start : place + 1]) if hosted else None
+                if stage and (not hosted or (ts is not None and not clock.odd)):
+                    payload = data[brace + 1 : end]
+                    try:
+                        details = decode(payload) if payload.isascii() else decoded(payload)
+                    except (msgspec.DecodeError, RecursionError):
+                        pass
+                    else:
+                        number += count(b"\n", at, start)
+                        at = start
+                        staged(number, ts, stage, details)
                         continue
             start = data.rfind(b"\n", 0, place) + 1
             stamp, process, message = _parts(data, start, end)
@@ -194,7 +195,7 @@ class _Scan:
                     self.number, self.rest = number, self._raw[self._place(start) - self._offset :]
                     return
                 message = joined
-            yield Line(number, self._place(start), stamp, process, message)
+            lined(Line(number, self._place(start), stamp, process, message))
         self.number = number + count(b"\n", at) + 1
 
     def _hits(self, *, hosted: bool) -> Iterator[re.Match[bytes]]:
@@ -264,23 +265,3 @@ def _whole(message: bytes) -> bool:
     except msgspec.DecodeError:
         return False
     return True
-
-
-class Clock:
-    """Read the host's time stamps: UTC milliseconds, `None` for a time that does not exist."""
-
-    def __init__(self) -> None:
-        self._second = b""
-        self._base: int | None = None
-
-    def read(self, stamp: bytes | None) -> int | None:
-        """Give the milliseconds of `2026-09-18T02:00:00.014Z`."""
-        if stamp is None:
-            return None
-        if stamp[:19] != self._second:
-            self._second = stamp[:19]
-            try:
-                self._base = int(datetime.fromisoformat(self._second.decode() + "Z").timestamp()) * 1000
-            except ValueError:
-                self._base = None
-        return None if self._base is None else self._base + int(stamp[20:23])

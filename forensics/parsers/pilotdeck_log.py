@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,16 @@ import msgspec
 
 from forensics.events import Event
 from forensics.parse import Piece, Source, lenient, parser, reason_of, writer
-from forensics.parsers._pilotdeck_attempt import STAGES, Compactor, Details
+from forensics.parsers._pilotdeck_attempt import Compactor
 from forensics.parsers._pilotdeck_capture import LOG_RULES, PREFIXES, log_pieces, write_log
+from forensics.parsers._pilotdeck_clock import Clock
 from forensics.parsers._pilotdeck_halves import lines
 from forensics.parsers._pilotdeck_host import Host
-from forensics.parsers._pilotdeck_lines import LOG_LINE, OWN_LINE, Check, Clock, Line
-from forensics.sane import figure
+from forensics.parsers._pilotdeck_lines import LOG_LINE, OWN_LINE, Line
+from forensics.parsers._pilotdeck_stages import STAGES, Details, decoded
+from forensics.sane import figure, guarded
 from forensics.tolerant import salvage
 
-_DECODE = msgspec.json.Decoder(Details).decode
 _STAGE = re.compile(rb"\[context:auto-compact\] ([a-z_]+)(?: (?=\{)|$)")
 _BROKEN = re.compile(
     r"\[agent:auto-compact\] (?P<stage>[\w-]+) failed sessionId=(?P<session>\S*) turnId=\S*: (?P<error>.*)", re.DOTALL
@@ -33,6 +35,7 @@ _TURNS = 1000
     "pilotdeck",
     failures="yes",
     log=True,
+    held=True,
     hides={"prompts", "replies", "errors", "length_stops", "aborted", "manual_continues"},
     when=lambda head: head.is_log(LOG_LINE, OWN_LINE),
 )
@@ -58,104 +61,90 @@ def pilotdeck_log(source: Source) -> Iterator[Event]:
     before August 2026 write no compaction lines: such a log shows no compaction, failed or not.
     """
     log = _Log(source)
-    for found in lines(source, log.check):
-        if isinstance(found, Event):
-            yield found
-        else:
-            yield from log.rows(found)
-    source.records += log.checks
-    yield from log.close()
+    for _ in lines(source, log.line, log.staged):
+        yield from log.rows
+        log.rows.clear()
+    log.close()
+    yield from log.rows
     if not log.compactors:
         source.failures = "no"
 
 
 class _Log:
+    """What is known of the log so far; `rows` are those of the lines taken since they were last fetched."""
+
     def __init__(self, source: Source) -> None:
         self.compactors: dict[str, Compactor] = {}
-        self.checks = 0
+        self.rows: list[Event] = []
         self._source = source
         self._clock = Clock()
         self._host = Host(self._clock)
         self._turns: dict[str, str] = {}
+        self._whole: dict[str, Compactor] = {}
+        """Those whose session's id is as the line has it."""
+        self._odd = False
+        """A figure or a time may be none: from here on each row is looked at again."""
 
-    def rows(self, line: Line) -> Iterator[Event]:
-        """Give the rows of a line."""
+    def staged(self, line: int, ts: int | None, stage: str, details: Details) -> None:
+        """Take a stage of auto-compaction, with times and figures that can be."""
+        self._host.alive()
+        self._source.records += 1
+        compactor = self._whole.get(details.sessionId)
+        if compactor is None or details.turnId not in self._turns:
+            compactor = self._compactor(self._session(details), line, ts)
+            if compactor.session == details.sessionId:
+                self._whole[compactor.session] = compactor
+        self._add(compactor.take(stage, details, line, ts))
+
+    def line(self, line: Line) -> None:
+        """Take any other line that says something."""
+        ts = self._clock.read(line.stamp)
+        self._odd = self._odd or (ts is not None and self._clock.odd)
         found = _STAGE.match(line.message)
         if found is not None:
-            yield from self._stage(line, found[1].decode(), line.message[found.end() :])
+            self._stage(line, ts, found[1].decode(), line.message[found.end() :])
             return
         text = line.message.decode(errors="replace")
         broken = _BROKEN.match(text)
         self._source.records += 1
         if broken is not None:
-            yield from self._compactor(broken["session"], line)
             overflow = broken["stage"] == "model-error-recovery"
-            ts = self._clock.read(line.stamp)
-            yield from self.compactors[broken["session"]].fail(broken["error"], line.number, ts, overflow=overflow)
+            compactor = self._compactor(broken["session"], line.number, ts)
+            self._add(compactor.fail(broken["error"], line.number, ts, overflow=overflow))
             return
         row, turn = self._host.row(line, text)
         if turn:
-            yield from self._restart()
+            for one in self.compactors.values():
+                self._add(one.restart())
         if row is not None:
-            yield row
+            self.rows += guarded([row], self._source)  # it has a code, and may have a time of its own
 
-    def check(self, line: int, stamp: bytes | None, check: Check) -> Event | None:
-        """Give the row of a budget check that let the request through, where no other row depends on it."""
-        compactor = self.compactors.get(check.sessionId)
-        snapshot = check.snapshot
-        if compactor is None or compactor.holds or snapshot is None:
-            return None
-        self._host.alive()
-        self.checks += 1
-        compactor.turn = check.turnId
-        cap, total = snapshot.maxContextTokens, snapshot.calibrationActualInputTokens
-        return Event(
-            kind="budget",
-            session=compactor.session,
-            line=line,
-            ts=self._clock.read(stamp),
-            context=snapshot.tokens,
-            cap=cap,
-            cap_source=None if cap is None else "recorded",
-            total=total,
-            estimate=None if total is None else snapshot.estimate,
-        )
-
-    def close(self) -> Iterator[Event]:
-        """Give the rows held back at the end of the file."""
+    def close(self) -> None:
+        """Let go of the rows held back at the end of the file."""
         for compactor in self.compactors.values():
-            yield from compactor.flush()
+            self._add(compactor.flush())
 
-    def _restart(self) -> Iterator[Event]:
-        for compactor in self.compactors.values():
-            yield from compactor.restart()
+    def _add(self, rows: list[Event]) -> None:
+        self.rows += guarded(rows, self._source) if self._odd else rows
 
-    def _stage(self, line: Line, stage: str, payload: bytes) -> Iterator[Event]:
+    def _stage(self, line: Line, ts: int | None, stage: str, payload: bytes) -> None:
         if stage not in STAGES:
             self._source.unknown[stage] += 1
-        if not payload:
-            self._host.alive()
-            self._source.records += 1
-            ts = self._clock.read(line.stamp)
-            yield Event(kind="note", line=line.number, ts=ts, tool="gateway", text=f"{stage} without details")
+        if payload:
+            details = self._details(line, stage, payload)
+            if details is not None:
+                self.staged(line.number, ts, stage, details)
             return
-        details = self._details(line, stage, payload)
-        if details is not None:
-            yield from self._taken(stage, details, line)
-
-    def _taken(self, stage: str, details: Details, line: Line) -> Iterator[Event]:
         self._host.alive()
         self._source.records += 1
-        session = self._session(details)
-        yield from self._compactor(session, line)
-        ts = self._clock.read(line.stamp)
-        yield from self.compactors[session].take(stage, details, line.number, ts)
+        text = f"{stage} without details"
+        self._add([Event(kind="note", line=line.number, ts=ts, tool="gateway", text=text)])
 
     def _details(self, line: Line, stage: str, payload: bytes) -> Details | None:
         try:
-            return _decoded(payload)
+            return decoded(payload)
         except (msgspec.DecodeError, RecursionError):
-            pass
+            self._odd = True
         rescued = salvage(payload)
         lost: list[str] = []
         details = lenient(_rounded(rescued.values[0]), Details, lost) if rescued.values else None
@@ -173,31 +162,17 @@ class _Log:
         if "\ufffd" in session:
             return self._turns.get(details.turnId, session)
         if details.turnId not in self._turns:
+            if len(self._turns) >= 2 * _TURNS:  # all at once: to drop the oldest for each new one is slow
+                self._turns = dict(islice(self._turns.items(), _TURNS, None))
             self._turns[details.turnId] = session
-            if len(self._turns) > _TURNS:
-                del self._turns[next(iter(self._turns))]
         return session
 
-    def _compactor(self, session: str, line: Line) -> Iterator[Event]:
-        if session not in self.compactors:
-            self.compactors[session] = Compactor(session, fresh=self._host.known_start)
-            yield Event(
-                kind="session",
-                session=session,
-                line=line.number,
-                ts=self._clock.read(line.stamp),
-                agent="pilotdeck",
-            )
-
-
-def _decoded(payload: bytes) -> Details:
-    """Read the JSON behind a stage. msgspec passes over what it is not asked for: the bytes are looked at here."""
-    if not payload.isascii():
-        try:
-            payload.decode()
-        except UnicodeDecodeError as error:
-            raise msgspec.DecodeError("invalid UTF-8") from error
-    return _DECODE(payload)
+    def _compactor(self, session: str, line: int, ts: int | None) -> Compactor:
+        compactor = self.compactors.get(session)
+        if compactor is None:
+            compactor = self.compactors[session] = Compactor(session, fresh=self._host.known_start)
+            self._add([Event(kind="session", session=session, line=line, ts=ts, agent="pilotdeck")])
+        return compactor
 
 
 def _rounded(value: Any) -> Any:

@@ -11,7 +11,8 @@ import forensics.parsers._pilotdeck_halves
 import forensics.parsers._pilotdeck_lines
 from forensics.attempts import attempts
 from forensics.events import Event
-from forensics.parse import Head, Source, parsers, read, recognise
+from forensics.parse import Head, Malformed, Source, parsers, read, recognise
+from forensics.parsers._pilotdeck_clock import Clock
 from forensics.timeline import File
 
 ADA = "web:s_ada"
@@ -366,6 +367,80 @@ def test_a_block_that_the_host_stamped_reads_the_same_by_its_short_way(
         assert _plain(path) == slow
 
 
+ODD = [
+    b'2026-09-02T08:00:00.0x0Z [gateway] [context:auto-compact] policy_skip {"sessionId":"s","turnId":"t"}',
+    b'2026-02-30T08:00:00.000Z [gateway] [context:auto-compact] policy_skip {"sessionId":"s","turnId":"t"}',
+    b'1999-09-02T08:00:00.000Z [gateway] [context:auto-compact] full_compaction_started {"sessionId":"s"}',
+    b'2026-09-02T08:00:61.000Z [gateway] [context:auto-compact] policy_trigger {"sessionId":"s","snapshot":{}}',
+    b'2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] policy_skip {"sessionId":"s\xff","turnId":"t"}',
+    b'2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] policy_skip {"sessionId":"s\xef\xbf\xbd","turnId":"t"}',
+    b'2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] policy_skip {"snapshot":{"tokens":-1}}',
+    b'2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] policy_skip {"a":' + b"[" * 3000 + b"]" * 3000 + b"}",
+    b'2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] policy_skip {"sessionId":"s","turnId":"u","snaps',
+    b'2026-09-02T08:00:01.000Z [gateway] hot":{"tokens":5}}',
+    b'2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] new_stage {"sessionId":"s","snapshot":{"tokens":5}}',
+    b"2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] policy_skip",
+    b'xZ [gateway] [context:auto-compact] policy_skip {"sessionId":"s","turnId":"t"}',
+    b'2026-09-02T08:00:00.000Z [gateway] [context:auto-compact] full_compaction_no_summary {"error":"a","preTokens":'
+    + b"9" * 30,
+]
+
+
+def _everything(path: Path) -> tuple[list[Event], int | None, int, list[Malformed]]:
+    source = Source(path)
+    return list(read(source, parsers()["pilotdeck-log"])), source.lines, source.records, source.malformed
+
+
+@given(st.lists(st.integers(min_value=0, max_value=37 + len(ODD)), max_size=60), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_a_stage_that_is_decoded_at_once_gives_what_its_whole_line_gives(
+    tmp_path_factory: pytest.TempPathFactory, picked: list[int], hosted: bool
+) -> None:
+    sample = Path(__file__).parent.parent.parent / "samples" / "parsers" / "pilotdeck_log.log"
+    lines = [*sample.read_bytes().split(b"\r\n")[:38], *ODD]
+    path = tmp_path_factory.mktemp("log") / "runtime.log"
+    path.write_bytes(b"\r\n".join([lines[0], *(lines[at] for at in picked)]))
+    with pytest.MonkeyPatch.context() as patch:
+        if hosted:
+            patch.setattr(forensics.parsers._pilotdeck_lines, "_HOSTED_BYTES", 1)
+        found = _everything(path)
+        patch.setattr(forensics.parsers._pilotdeck_lines, "_NAMES", {})
+        assert _everything(path) == found
+
+
+def test_a_stamp_of_other_characters_in_a_stamped_block_is_none(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forensics.parsers._pilotdeck_lines, "_HOSTED_BYTES", 1)
+    check = _stage("policy_skip", 1, snapshot=SNAPSHOT).encode()
+    torn = check.replace(b":01.000Z", b":01.0x0Z")
+    source = Source(write(check * 50 + torn + check * 50))
+    assert [row.line for row in read(source) if row.kind == "budget"] == [*range(1, 51), *range(52, 102)]
+    assert source.malformed == []
+
+
+@pytest.mark.parametrize(
+    ("stamp", "ms", "odd"),
+    [
+        (b"2026-09-18T02:00:00.014Z", 1789696800014, False),
+        (b"2026-09-18T02:00:59.999Z", 1789696859999, False),
+        (b"2026-09-18T02:00:60.000Z", None, False),
+        (b"2026-09-18T24:00:00.000Z", None, False),
+        (b"2026-02-29T00:00:00.000Z", None, False),
+        (b"2024-02-29T00:00:00.000Z", 1709164800000, False),
+        (b"2026-09-18T02:00:1_.000Z", None, False),
+        (b"2026-09-18T02:00:00,000Z", None, False),
+        (b"1999-12-31T23:59:59.000Z", 946684799000, True),
+        (b"2101-01-01T00:00:00.000Z", 4133980800000, True),
+        (b"", None, False),
+        (None, None, False),
+    ],
+)
+def test_a_stamp_is_read_to_the_millisecond_or_not_at_all(stamp: bytes | None, ms: int | None, odd: bool) -> None:
+    clock = Clock()
+    clock.read(b"2026-09-18T02:00:00.000Z")
+    assert clock.read(stamp) == ms
+    assert clock.odd is odd
+
+
 @given(st.binary(max_size=300))
 @settings(max_examples=60, deadline=None)
 def test_no_bytes_break_the_reading(tmp_path_factory: pytest.TempPathFactory, noise: bytes) -> None:
@@ -436,6 +511,41 @@ def test_a_large_log_searched_in_two_processes_reads_the_same(
     monkeypatch.setattr(forensics.parsers._pilotdeck_halves, "SPLIT_BYTES", 1)
     assert forensics.parsers._pilotdeck_halves._middle(Source(path)) is not None
     assert _plain(path) == whole
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a log is searched in two processes on Linux only")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_log_of_which_the_fork_searches_nearly_all_reads_the_same(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runtime.log"
+    path.write_bytes((samples / "parsers" / "pilotdeck_log.log").read_bytes() * 9)
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    whole = _everything(path)
+    monkeypatch.setattr(forensics.parsers._pilotdeck_halves, "SPLIT_BYTES", 1)
+    monkeypatch.setattr(forensics.parsers._pilotdeck_halves, "_share", lambda *_: 500)
+    monkeypatch.setattr(forensics.parsers._pilotdeck_halves, "_BATCH", 7)
+    monkeypatch.setattr(forensics.parsers._pilotdeck_halves, "_WAITING", 1)
+    middle = forensics.parsers._pilotdeck_halves._middle(Source(path))
+    assert middle is not None
+    assert 500 < middle < 2000
+    assert _everything(path)[:3] == whole[:3]
+    assert sorted(_everything(path)[3]) == sorted(whole[3])
+
+
+@pytest.mark.parametrize(("every", "share"), [(0, 8 << 20), (2000, 8 << 20), (20, 1 << 20)])
+def test_the_more_rows_a_log_has_the_more_of_it_the_fork_searches(every: int, share: int, tmp_path: Path) -> None:
+    path = tmp_path / "runtime.log"
+    chatter = b"2026-09-02T08:00:00.000Z [gateway] [always-on] tick workspace=w1 state=idle next=7 ms\n"
+    check = _stage("policy_skip", 1, snapshot=SNAPSHOT).encode()
+    path.write_bytes(
+        (chatter * every + check) * ((16 << 20) // (len(chatter) * every + len(check)))
+        if every
+        else chatter * ((16 << 20) // len(chatter))
+    )
+    with path.open("rb") as stream:
+        found = forensics.parsers._pilotdeck_halves._share(stream, path.stat().st_size)
+    assert found == pytest.approx(share, rel=0.1)
 
 
 def test_lines_that_are_no_text_are_listed_once_wherever_they_stand(write: Write) -> None:
