@@ -28,7 +28,6 @@ EQUIVALENT: dict[str, str] = {
     "_cut._ends_in_a_word: bool(body) and body[-1].isalpha() and (not last.lstrip().startswith('#')) ->"
     " body[-1].isalpha() and (not last.lstrip().startswith('#'))": _NEVER,
     "_units.shortened: len(rows) <= EVIDENCE -> len(rows) < EVIDENCE": "of just so many rows the two halves are all",
-    "_units.units: if file.sessions -> if True": "of a log without sessions no detector says anything",
     "no_summary._Count.rate: round(len(self.without) / len(self.tries), 4) if self.tries else None ->"
     " round(len(self.without) / len(self.tries), 4) if True else None": _NEVER,
     "no_summary._Count.faults: one.end is not None and one.end.fault in names -> one.end.fault in names": _NEVER,

@@ -146,3 +146,8 @@ def test_a_compaction_that_the_person_ordered_lowers_the_confidence() -> None:
     assert _fires(*rows, prompt("continue", ts=60_000), reply()) == "medium"
     assert _fires(*rows, prompt(NEW, ts=60_000), reply()) == "low"
     assert _fires(*rows, prompt("word " * 20, ts=60_000), reply()) == "low"
+    assert _fires(prompt(), failed("auth", trigger="manual"), prompt("continue"), reply()) == "high"
+
+
+def test_a_session_that_ends_after_a_compaction_that_the_person_ordered_has_no_message_to_judge() -> None:
+    assert _fires(prompt(ts=0), reply("tool", ts=1_000), end("summary", trigger="manual", ts=2_000)) is None

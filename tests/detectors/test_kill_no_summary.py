@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from forensics.detectors._rates import densest
-from forensics.detectors._units import EVIDENCE, shortened
+from forensics.detectors._units import EVIDENCE, shortened, units
 from forensics.events import Event
 from forensics.rates import wilson
 from tests.rows import end, file_of_rows, found, start
@@ -166,3 +166,9 @@ def test_sessions_are_told_one_by_one_where_the_file_is_no_log() -> None:
     file = file_of_rows(end("failed"), {**end("failed"), "session": "t"})
     assert len(file.sessions) == 2
     assert [one.session for one in found("no-summary", end("failed"), {**end("failed"), "session": "t"})] == ["s", "t"]
+
+
+def test_a_log_without_sessions_is_nothing_that_figures_are_told_for() -> None:
+    assert list(units(file_of_rows(log=True))) == []
+    (whole,) = units(file_of_rows(end("failed"), {**end("failed"), "session": "t"}, log=True))
+    assert (whole.session, len(whole.sessions)) == (None, 2)
