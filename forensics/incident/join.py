@@ -8,21 +8,16 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from statistics import median
 from typing import NamedTuple
 
-from forensics.events import Event
+from forensics.incident.clocks import NEAR, clock_of
 from forensics.incident.model import Clock
 from forensics.incident.thin import steps
 from forensics.incident.tracks import Draft, Spot
 from forensics.incident.watch import SILENCE
 from forensics.timeline import File, Session
 
-NEAR = 2000
-"""Milliseconds within which two files' records of one event lie, once their clocks are set."""
-_MOST_PAIRS = 40
 _UNSAFE = re.compile(r'[\\/:<>"|?*]')
-Key = tuple[str, str, str]
 
 
 class View(NamedTuple):
@@ -53,7 +48,7 @@ def _joined(group: list[View]) -> list[Draft]:
     result = base.draft
     for view in timed:
         if view is not base:
-            clock = _clock(base, view)
+            clock = clock_of(view.file.name, base.session, view.session)
             result = _merged(result, _shifted(view.draft, clock.offset or 0), clock)
     return [result, *(one for one in apart if _adds(one, [result]))]
 
@@ -84,63 +79,11 @@ def _overlap(one: View, other: View) -> bool:
     return (start or 0) <= (last or 0) and (first or 0) <= (end or 0)
 
 
-def _clock(base: View, view: View) -> Clock:
-    """Estimate how many milliseconds to add to a view's times: the difference that most shared events agree on."""
-    ours, theirs = _marks(base.session), _marks(view.session)
-    pairs = [
-        (key, first - second)
-        for key in ours.keys() & theirs.keys()
-        for first in ours[key][:_MOST_PAIRS]
-        for second in theirs[key][:_MOST_PAIRS]
-    ]
-    differences = sorted(difference for _, difference in pairs)
-    best = max(differences, key=lambda at: _within(differences, at), default=None)
-    if best is None:
-        return Clock(file=view.file.name, offset=None, matched=0, spread=None)
-    near = [(key, one) for key, one in pairs if abs(one - best) <= NEAR]
-    middle = round(median(one for _, one in near))
-    matched = sum(min(len(ours[key]), len(theirs[key]), n) for key, n in _counted(key for key, _ in near).items())
-    if matched < 2 and not any(key[2] for key, _ in near):  # one event that has nothing of its own could be any
-        return Clock(file=view.file.name, offset=None, matched=0, spread=None)
-    spread = max(abs(one - middle) for _, one in near)
-    return Clock(file=view.file.name, offset=middle, matched=matched, spread=spread)
-
-
-def _within(differences: list[int], at: int) -> int:
-    return bisect_left(differences, at + NEAR + 1) - bisect_left(differences, at - NEAR)
-
-
-def _counted(keys: Iterable[Key]) -> dict[Key, int]:
-    counts: dict[Key, int] = {}
-    for key in keys:
-        counts[key] = counts.get(key, 0) + 1
-    return counts
-
-
-def _marks(session: Session | None) -> dict[Key, list[int]]:
-    """Give the times of rows that two files can both record, by what the row says."""
-    found: dict[Key, list[int]] = {}
-    for event in session.events if session else ():
-        key = _key(event)
-        if key is not None and event.ts is not None:
-            found.setdefault(key, []).append(event.ts)
-    return found
-
-
-def _key(event: Event) -> Key | None:
-    if event.kind == "compacted":
-        return "compacted", event.outcome or "", "" if event.before is None else str(event.before)
-    if event.kind == "prompt" and event.origin == "human":
-        return "prompt", "", event.digest or ""
-    if event.kind == "reply" and event.fault:
-        return "reply", event.fault, event.error or ""
-    return None
-
-
 def _shifted(one: Draft, by: int) -> Draft:
     if not by:
         return one
     return one._replace(
+        seen=(one.seen[0] + by, one.seen[1] + by),
         spots=[(x + by, lane, mark, words) for x, lane, mark, words in one.spots],
         points=[(x + by, value) for x, value in one.points],
         caps=[(x + by, cap) for x, cap in one.caps],
@@ -154,6 +97,7 @@ def _merged(base: Draft, other: Draft, clock: Clock) -> Draft:
     fuller = base if len(base.points) >= len(other.points) else other
     return base._replace(
         files=[*base.files, *other.files],
+        seen=(min(base.seen[0], other.seen[0]), max(base.seen[1], other.seen[1])),
         spots=_both(base.spots, other.spots),
         points=fuller.points,
         cap=base.cap or other.cap,
@@ -197,19 +141,17 @@ def _same(one: Spot, other: Spot) -> bool:
 
 def _in_both(base: Draft, other: Draft) -> list[tuple[int, int, str]]:
     """Give the stretches in which neither view has a row; outside its own first and last row a view is silent."""
+    seen = min(base.seen[0], other.seen[0]), max(base.seen[1], other.seen[1])
     found = []
-    for start, end, kind in _silent(base):
-        for first, last, ender in _silent(other):
+    for start, end, kind in _silent(base, seen):
+        for first, last, ender in _silent(other, seen):
             low, high = max(start, first), min(end, last)
-            if high - low >= SILENCE and high - low < _EVER:
-                found.append((low, high, kind if end <= last else ender))
+            if high - low >= SILENCE:
+                found.append((low, high, (kind or ender) if end <= last else (ender or kind)))
     return found
 
 
-_EVER = 1 << 60
-
-
-def _silent(one: Draft) -> list[tuple[int, int, str]]:
-    xs = [x for x, *_ in one.spots] + [x for x, _ in one.points]
-    start, end = min(xs, default=0), max(xs, default=0)
-    return [(start - _EVER, start, "the other file's first row"), *one.silences, (end, end + _EVER, "")]
+def _silent(one: Draft, seen: tuple[int, int]) -> list[tuple[int, int, str]]:
+    """Give a view's silences between the first and the last row that any view has."""
+    first, last = one.seen
+    return [(seen[0], first, "another file's first row"), *one.silences, (last, seen[1], "")]

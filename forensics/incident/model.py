@@ -122,7 +122,8 @@ class Gap(msgspec.Struct, kw_only=True, frozen=True):
 class Clock(msgspec.Struct, kw_only=True, frozen=True):
     """How a file's clock stands to that of the first one: milliseconds were added to its times.
 
-    `matched` events pairs support it, the worst of them is `spread` milliseconds off. Without any, nothing was added.
+    `matched` pairs of events support it, the worst of them is `spread` milliseconds off. An `offset` that nothing
+    tells is `None`, and nothing was added.
     """
 
     file: str

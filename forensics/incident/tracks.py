@@ -36,6 +36,8 @@ class Draft(NamedTuple):
     session: str | None
     files: list[str]
     timed: bool
+    seen: tuple[int, int]
+    """The first and the last row's time, those that are not drawn included."""
     spots: list[Spot]
     points: list[tuple[int, int]]
     cap: int | None
@@ -64,6 +66,7 @@ def draft(file: File, session: Session | None, watch: Watch, findings: list[Find
         session=session.id if session else None,
         files=[file.name],
         timed=timed,
+        seen=_seen(trace, spots, points),
         spots=spots,
         points=points,
         cap=session.cap if session else None,
@@ -109,6 +112,12 @@ def _timed(events: Iterable[Event], trace: Trace) -> bool:
     shown = [event for event in events if event.kind not in {"note", "model", "session"}]
     without = sum(event.ts is None for event in shown) + trace.untimed
     return without * 10 <= len(shown) + len(trace.ts) and len(shown) + len(trace.ts) > 0
+
+
+def _seen(trace: Trace, spots: list[Spot], points: list[tuple[int, int]]) -> tuple[int, int]:
+    xs = [x for x, *_ in spots] + [x for x, _ in points]
+    xs += [ts for ts in (trace.first, trace.last) if ts is not None]
+    return min(xs), max(xs)
 
 
 def _inside(event: Event, session: Session) -> bool:

@@ -26,7 +26,10 @@ class Trace:
         """Rows kept here that carry no time."""
         self.silences: list[tuple[int, int, str]] = []
         """(last time before, first time after, kind of the row that ended it)."""
-        self._last: int | None = None
+        self.first: int | None = None
+        """The earliest time of a row."""
+        self.last: int | None = None
+        """The latest time of a row."""
         self._rows = 0
 
     def add(self, event: Event) -> None:
@@ -34,9 +37,10 @@ class Trace:
         self._rows += 1
         ts = event.ts
         if ts is not None and -1 < ts < _MOST:
-            if self._last is not None and ts - self._last >= SILENCE:
-                self.silences.append((self._last, ts, _ender(event)))
-            self._last = ts if self._last is None else max(ts, self._last)
+            if self.last is not None and ts - self.last >= SILENCE:
+                self.silences.append((self.last, ts, _ender(event)))
+            self.last = ts if self.last is None else max(ts, self.last)
+            self.first = ts if self.first is None else min(ts, self.first)
         else:
             ts = None
         context, cost, cap = event.context, event.cost, event.cap

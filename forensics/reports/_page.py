@@ -72,11 +72,10 @@ def clock_words(file: str, offset: int | None, matched: int, spread: int | None)
     """Say how a file's clock was set against the first one's."""
     if offset is None:
         return f"{file}: its clock cannot be held against the other file's; its times are as recorded."
-    by = "as recorded" if offset == 0 else f"moved by {offset / 1000:+.3f} s"
-    return (
-        f"{file}: times {by}, estimated from {count(matched, 'event')} that both files record"
-        f" (they agree within {(spread or 0) / 1000:.3f} s)."
-    )
+    told = f"{count(matched, 'event')} that both files record (within {(spread or 0) / 1000:.3f} s)"
+    if offset == 0:
+        return f"{file}: times as recorded, which fits {told}."
+    return f"{file}: times moved by {offset / 1000:+.3f} s, estimated from {told}."
 
 
 def mark_rows(track: Track) -> tuple[list[Strings], int]:
