@@ -62,4 +62,6 @@ EQUIVALENT: dict[str, str] = {
     "context_blowup._refused_again: 0 -> 1 #2": "the first refused request sets it to 0 before it is used",
     "context_blowup._refused_again: row.fault == 'overflow' or not refused -> row.fault == 'overflow'": "the next"
     " refused request sets it to 0 before it is used",
+    "_messages._judged: 0 -> 1": "neither 0 nor 1 character is too long",
+    "_messages._judged: 0 -> 1 #2": "neither 0 nor 1 character is long",
 }

@@ -151,3 +151,17 @@ def test_a_compaction_that_the_person_ordered_lowers_the_confidence() -> None:
 
 def test_a_session_that_ends_after_a_compaction_that_the_person_ordered_has_no_message_to_judge() -> None:
     assert _fires(prompt(ts=0), reply("tool", ts=1_000), end("summary", trigger="manual", ts=2_000)) is None
+
+
+def test_a_single_word_or_a_nudge_that_was_said_before_is_the_same_message_again() -> None:
+    assert _fires(prompt("banana"), failed("auth"), prompt("banana"), reply()) == "high"
+    assert _fires(prompt("ok"), failed("auth"), prompt("ok"), reply()) == "high"
+    assert _fires(prompt("banana"), failed("auth"), prompt("cherry"), reply()) == "low"
+
+
+@pytest.mark.parametrize(("length", "confidence"), [(80, "medium"), (81, "low")])
+def test_a_message_whose_size_is_not_on_record_is_as_long_as_its_text(length: int, confidence: str) -> None:
+    rows = (prompt(ts=0), reply("tool", ts=1_000), end("summary", ts=2_000))
+    asked = prompt("word " * 15 + "x" * (length - 75), ts=60_000)
+    assert _fires(*rows, {**asked, "size": None}, reply()) == confidence
+    assert _fires(*rows, {**asked, "text": None}, reply()) == confidence
