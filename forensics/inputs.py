@@ -192,7 +192,7 @@ def _matches(given: str) -> Iterator[tuple[Path, bool]]:
 
 def _spooled(stdin: BinaryIO | None, path: Path, outputs: Iterable[Path]) -> Found:
     if stdin is None:
-        raise NoSuchInput("-: standard input is closed; give a file or pipe one in")
+        raise NoSuchInput("-: there is no standard input to read; give a file or pipe one in")
     for output in outputs:
         if _is_open_as(stdin, output):
             raise WouldOverwrite(output)

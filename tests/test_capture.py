@@ -1,8 +1,10 @@
 """A capture gives the same finding, from few records, without a word of the source."""
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -288,6 +290,61 @@ def test_findings_that_the_same_records_show_are_captured_once(
     told = capsys.readouterr().out
     assert told.count("proved   ") == 1
     assert f"written  not again: {only.name} holds the same records" in told
+
+
+def _piped(path: Path, monkeypatch: pytest.MonkeyPatch, *asked: str) -> int:
+    with path.open("rb") as stream:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream, closed=False, isatty=lambda: False))
+        return run(["capture", "-", *asked])
+
+
+def test_standard_input_is_captured_as_the_file_would_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text(BROKEN, encoding="utf-8")
+    assert run(["capture", str(path), "--all", "-o", str(tmp_path / "named"), "-q"]) == 0
+    assert _piped(path, monkeypatch, "--all", "-o", str(tmp_path / "piped"), "-q") == 0
+    made = [{one.name: one.read_bytes() for one in (tmp_path / name).iterdir()} for name in ("named", "piped")]
+    assert made[0] == made[1]
+    assert len(made[0]) == 1
+    assert _piped(path, monkeypatch, "--finding", "0123", "-o", str(path), "--force") == 2
+    assert "--output: " in (told := capsys.readouterr().err)
+    assert "is one of the inputs, and would be overwritten" in told
+    monkeypatch.setattr("sys.stdin", None)
+    assert run(["capture", "-", "--all", "-o", str(tmp_path / "none")]) == 2
+    assert "-: there is no standard input to read; give a file or pipe one in" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_told_in_the_words_of_the_other_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "broken.jsonl", tmp_path / "out"
+    path.write_text(BROKEN, encoding="utf-8")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(out))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert run(["capture", str(path), "--all", "-o", str(out)]) == 2
+    told = f"forensics: error: --output: {out}: cannot be written: Read-only file system; choose another place\n"
+    assert capsys.readouterr().err == told
+    monkeypatch.undo()
+    monkeypatch.setattr("forensics.cli.capture.save", refuse)
+    assert run(["capture", str(path), "--all", "-o", str(out)]) == 2
+    assert "cannot be written: Read-only file system; choose another place\n" in capsys.readouterr().err
+
+
+def test_a_finding_that_is_not_there_is_told_with_the_command_that_shows_ids(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text(BROKEN, encoding="utf-8")
+    assert run(["capture", str(path), "--finding", "zzzz", "-o", str(tmp_path / "small.jsonl")]) == 2
+    assert capsys.readouterr().err.endswith(f"no finding zzzz in {path}; forensics scan -v shows them\n")
+    (finding,) = scan_file(path, path.name, Options(now=NOW)).findings
+    assert run(["scan", "-v", str(path)]) == 0
+    assert finding.id in capsys.readouterr().out
 
 
 def _stuck(session: str) -> str:

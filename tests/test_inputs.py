@@ -170,7 +170,7 @@ def test_standard_input_is_copied_whole(tmp_path: Path) -> None:
 
 
 def test_closed_standard_input_is_told(tmp_path: Path) -> None:
-    with pytest.raises(NoSuchInput, match="standard input is closed"):
+    with pytest.raises(NoSuchInput, match="there is no standard input to read; give a file"):
         expand(["-"], tmp_path, None)
 
 

@@ -1,8 +1,9 @@
 """The command that makes a shareable fixture of a finding."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from forensics.cli import _common
 from forensics.config import Settings, UsageError, assignments, read_key, settings
 from forensics.detect import Finding, detectors, told_again
-from forensics.inputs import Inputs, NoSuchInput, WouldOverwrite, expand, same_file
+from forensics.inputs import STDIN, Inputs, NoSuchInput, WouldOverwrite, expand, same_file
 from forensics.saving import save
 
 if TYPE_CHECKING:
@@ -58,22 +59,22 @@ def capture(  # noqa: PLR0917  (the options of the command)
     Exit codes: 0 written, 1 a finding could not be captured, 2 wrong usage, 3 nothing was recognised.
     """
     if (finding is None) == (not all_):
-        raise UsageError("--finding: give the id of a finding (forensics scan shows them), or --all")
+        raise UsageError("--finding: give the id of a finding (forensics scan -v shows them), or --all")
     if keep_text not in _KEEPS:
         raise UsageError(f"--keep-text: {keep_text!r} is not {' or '.join(_KEEPS)}")
     if finding is not None and len(finding) < _SHORTEST:
         raise UsageError(f"--finding: {finding!r} is too short; give at least {_SHORTEST} characters of the id")
     target = _target(output, all_=all_)
     asked = _asked(cap, now, set_)
-    inputs = _inputs(path)
-    _apart(inputs, target, all_=all_)
-    job = _Job(inputs, target, force=force, quiet=quiet, wanted=finding)
-    read = job.run(asked, keep_errors=keep_text == "errors", exact=exact)
+    with _common.spool([path]) as spooled:
+        inputs = _inputs(path, spooled, sorted(target.iterdir() if all_ and target.is_dir() else [target]))
+        job = _Job(inputs, target, force=force, quiet=quiet, wanted=finding)
+        read = job.run(asked, keep_errors=keep_text == "errors", exact=exact)
     if not read:
         _common.complain(f"{path}: nothing was recognised")
         _common.finish(3)
     if finding is not None and not job.matched:
-        raise UsageError(f"--finding: no finding {finding} in {path}; forensics scan shows them")
+        raise UsageError(f"--finding: no finding {finding} in {path}; forensics scan -v shows them")
     _common.finish(1 if job.failed else 0)
 
 
@@ -96,20 +97,18 @@ def _asked(cap: str | None, now: str | None, set_: list[str] | None) -> Settings
     return settings(given, Path.cwd(), detectors)
 
 
-def _inputs(path: str) -> Inputs:
-    with TemporaryDirectory(prefix="forensics-") as folder:
-        try:
-            return expand([path], Path(folder), None)
-        except NoSuchInput as error:
-            raise UsageError(str(error)) from error
-
-
-def _apart(inputs: Inputs, target: Path, *, all_: bool) -> None:
-    """Refuse to write where an input, or a link to one, could be in the way."""
-    there = target.iterdir() if all_ and target.is_dir() else [target]
-    for one in sorted(there):
+def _inputs(path: str, spooled: Path, there: list[Path]) -> Inputs:
+    """Find the files; refuse to write where one of them, or a link to one, is `there` in the way."""
+    try:
+        inputs = expand([path], spooled, _common.stdin(), outputs=there if path == STDIN else [])
+    except WouldOverwrite as error:
+        raise UsageError(f"--output: {error}") from error
+    except NoSuchInput as error:
+        raise UsageError(str(error)) from error
+    for one in there:
         if inputs.holds(one):
             raise UsageError(f"--output: {WouldOverwrite(one)}")
+    return inputs
 
 
 class _Job:
@@ -193,7 +192,8 @@ class _Job:
         if self._wanted is not None:
             self._check(self._target)
             return self._target
-        self._target.mkdir(exist_ok=True)
+        with _writing(self._target):
+            self._target.mkdir(exist_ok=True)
         stem = f"{finding.detector}-{_NOT_NAME.sub('', finding.id)[:8]}"
         number = 1
         while (name := f"{stem}{'' if number == 1 else f'-{number}'}{suffix}") in self._names:
@@ -214,14 +214,18 @@ class _Job:
             if any(same_file(target.with_name(name), one) for one in subject.companions):
                 raise UsageError(f"--output: {WouldOverwrite(target.with_name(name))}")
         for name, data in made.files.items():
-            try:
+            with _writing(target):
                 save(target.with_name(name), data)
-            except OSError as error:
-                raise UsageError(
-                    f"--output: {target}: cannot be written: {error.strerror}; choose another place"
-                ) from error
         if not self._quiet:
             _common.write(_told(made, subject))
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"--output: {target}: cannot be written: {error.strerror}; choose another place") from error
 
 
 def _told(made: "Capture", subject: "Subject") -> str:
