@@ -538,6 +538,25 @@ def test_an_interrupt_ends_a_waiting_program_with_130() -> None:
             process.communicate()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("place", ["forensics.cli._main", "typer", "forensics.cli.prove", "forensics.prove"])
+def test_an_interrupt_while_modules_are_imported_ends_with_130(place: str) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {place!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "from forensics.cli import main\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "sys.argv = ['forensics', 'prove', 'reference']\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "forensics: note: interrupted\n")
+
+
 def test_starting_imports_no_heavy_library() -> None:
-    code = "import sys, forensics.cli; print(sorted({'polars', 'rich', 'numpy', 'jinja2'} & set(sys.modules)))"
+    code = "import sys, forensics.cli._main; print(sorted({'polars', 'rich', 'numpy', 'jinja2'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == "[]\n"
