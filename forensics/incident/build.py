@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from forensics.detect import Finding, detectors
 from forensics.incident.cases import Places, groups
+from forensics.incident.errors import Errors
 from forensics.incident.evidence import rows_by_place
-from forensics.incident.impact import Errors, impact
+from forensics.incident.impact import impact
 from forensics.incident.join import View, joined
 from forensics.incident.model import Definition, Digest, Group, Incident, Track
 from forensics.incident.names import display
@@ -62,6 +63,7 @@ def incident(
     report = summarise(read.results, skipped, terms, names, mark)
     kept = {one.path for one in report.coverage.inputs}
     files = [file for file in read.files if file.name in kept]
+    _settle(files, report)
     by_file: dict[str, list[Finding]] = {}
     for one in report.findings:
         by_file.setdefault(one.file, []).append(one)
@@ -75,6 +77,14 @@ def incident(
     made.replays, made.replays_left_out = replays(found, report.findings, options.cap)
     made.digests = [_digest(one) for one in found if one.name in kept]
     return made
+
+
+def _settle(files: list[File], report: Report) -> None:
+    """Call each session by the agent that the report calls it by: another file may have named it."""
+    agents = {(one.file, one.session): one.agent for one in report.sessions}
+    for file in files:
+        for session in file.sessions:
+            session.agent = agents.get((file.name, session.id), session.agent)
 
 
 def assemble(

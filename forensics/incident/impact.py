@@ -1,94 +1,17 @@
 """The impact table: the figures that incident reports give, each with its basis and with what it rests on."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from forensics.attempts import attempts
 from forensics.detect import Basis
-from forensics.events import Event
 from forensics.incident.cases import number
-from forensics.incident.evidence import ERROR, whole_words
+from forensics.incident.errors import Errors, told
 from forensics.incident.model import Case, Group, Impact
-from forensics.reports._words import count, duration, ranges
+from forensics.incident.once import tellings
+from forensics.reports._words import count, duration
 from forensics.summary import Report
-from forensics.timeline import File, Session
 
-MOST_ERRORS = 4
-_MINUTE = 60_000
 _RANK: tuple[Basis, ...] = ("observed", "derived", "inferred", "simulated")
-
-
-Rows = list[tuple[str, Event]]
-"""Rows with the name of their file."""
-
-
-class Errors:
-    """What a report counts in the files themselves: errors by their words, and how dense compactions came."""
-
-    def __init__(self, files: Iterable[File] = ()) -> None:
-        self.rows: defaultdict[tuple[str, str], Rows] = defaultdict(list)
-        self.per_minute: int | None = None
-        views: defaultdict[tuple[str, str], list[tuple[File, Session]]] = defaultdict(list)
-        for file in files:
-            for session in file.sessions:
-                views[session.agent, session.id].append((file, session))
-            dense = per_minute(file)
-            if dense is not None:
-                self.per_minute = max(self.per_minute or 0, dense)
-        for sessions in views.values():
-            self._add(sessions)
-
-    def _add(self, views: list[tuple[File, Session]]) -> None:
-        """Count a session's errors once, though several files hold it.
-
-        Files of one format that follow one another (a log per run) are added; copies, and views of other formats,
-        count as the one that has most of them.
-        """
-        best: _Found = {}
-        for parser in sorted({file.parser for file, _ in views}):
-            of_parser = [view for view in views if view[0].parser == parser]
-            total: defaultdict[_Kind, Rows] = defaultdict(list)
-            for stretch in _stretches(of_parser):
-                for key, rows in _most(map(_found, stretch)).items():
-                    total[key].extend(rows)
-            best = _most([best, total])
-        for key, rows in best.items():
-            self.rows[key].extend(rows)
-
-
-_Kind = tuple[str, str]
-_Found = dict[_Kind, Rows]
-
-
-def _stretches(views: list[tuple[File, Session]]) -> list[list[tuple[File, Session]]]:
-    groups: list[list[tuple[File, Session]]] = []
-    end: int | None = None
-    for view in sorted(views, key=lambda one: (one[1].start or 0, one[0].name)):
-        start, last = view[1].start, view[1].end
-        if groups and (start is None or end is None or start <= end):
-            groups[-1].append(view)
-        else:
-            groups.append([view])
-        end = last if end is None or last is None else max(end, last)
-    return groups
-
-
-def _found(view: tuple[File, Session]) -> _Found:
-    file, session = view
-    found: _Found = {}
-    for event in session.events:
-        if event.error and event.kind in {"reply", "compacted"} and event.stop != "aborted":
-            kind = "Compaction" if event.kind == "compacted" else "Reply"
-            found.setdefault((kind, whole_words(event.error, ERROR)), []).append((file.name, event))
-    return found
-
-
-def _most(found: Iterable[_Found]) -> _Found:
-    best: _Found = {}
-    for one in found:
-        for key, rows in one.items():
-            best[key] = max(best.get(key, []), rows, key=len)
-    return best
 
 
 def impact(report: Report, groups: list[Group], errors: Errors) -> list[Impact]:
@@ -96,7 +19,7 @@ def impact(report: Report, groups: list[Group], errors: Errors) -> list[Impact]:
     found = _Findings(groups)
     rows = [
         *_compactions(report, found),
-        *_errors(errors),
+        *told(errors),
         *_exits(found),
         *_sizes(report, found),
         *_dense(errors.per_minute, found),
@@ -117,20 +40,37 @@ class _Findings:
         for group in groups:
             self.cases[group.detector].extend(group.cases)
             self.anchors[group.detector].append(group.anchor)
+        self.told: defaultdict[str, list[list[list[Case]]]] = defaultdict(list)
+        self.told |= {name: tellings(cases) for name, cases in self.cases.items()}
 
     def refs(self, *names: str) -> list[str]:
         """Give the anchors of what was found by these detectors; the coverage where nothing was."""
         return [anchor for name in names for anchor in self.anchors.get(name, ())] or ["coverage"]
 
     def total(self, detector: str, measure: str) -> float | None:
-        """Add a measure up over a detector's cases; `None` when none of them knows it."""
-        known = [value for case in self.cases[detector] if (value := number(case.finding, measure)) is not None]
+        """Add a measure up over what a detector found, each thing once; `None` when no file knows it.
+
+        What several files show counts as the fullest of those that know the measure has it.
+        """
+        known = [value for files in self.told[detector] if (value := _known(files, measure)) is not None]
         return sum(known) if known else None
+
+    def times(self, detector: str) -> int:
+        """Count what a detector found, each thing once."""
+        return sum(len(files[0]) for files in self.told[detector])
 
     def basis(self, detector: str, *measures: str) -> Basis:
         """Give the weakest basis of the measures."""
         bases = [case.finding.bases.get(name, "observed") for case in self.cases[detector] for name in measures]
         return max(bases, key=_RANK.index, default="observed")
+
+
+def _known(files: list[list[Case]], measure: str) -> float | None:
+    for cases in files:
+        values = [value for case in cases if (value := number(case.finding, measure)) is not None]
+        if values:
+            return sum(values)
+    return None
 
 
 def _compactions(report: Report, found: _Findings) -> Iterator[Impact]:
@@ -152,25 +92,6 @@ def _compactions(report: Report, found: _Findings) -> Iterator[Impact]:
         yield _row("Compaction attempts", f"{counts.attempts:,}", "observed", note, refs)
 
 
-def _errors(errors: Errors) -> Iterator[Impact]:
-    most = sorted(errors.rows.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_ERRORS]
-    for (kind, words), rows in most:
-        yield Impact(metric=f"{kind} error: “{words}”", value=f"{len(rows):,}", basis="observed", where=_where(rows))
-
-
-def _where(rows: Rows) -> str:
-    """Give the places of rows: the first file's lines (or record ids), the others by number."""
-    first = rows[0][0]
-    own = [event for name, event in rows if name == first]
-    lines = sorted({event.line for event in own if event.line is not None})
-    spans = [str(a) if a == b else f"{a}-{b}" for a, b in ranges(lines)]
-    spans = spans or [event.record for event in own if event.record is not None]
-    shown = ",".join(spans[:_PLACES]) + (f",...({len(spans) - _PLACES} more)" if len(spans) > _PLACES else "")
-    others = len({name for name, _ in rows}) - 1
-    return f"{first}:{shown}" + (f" and in {count(others, 'more file')}" if others else "")
-
-
-_PLACES = 4
 _REPLIES = ("output-budget-underflow", "compaction-loop", "manual-continue", "silent-stall")
 
 
@@ -226,20 +147,6 @@ def _dense(minute: int | None, found: _Findings) -> Iterator[Impact]:
         yield _row("Peak compaction attempts per minute", f"{minute:,}", "derived", "within any 60 s", refs)
 
 
-def per_minute(file: File) -> int | None:
-    """Give the most compaction attempts that began within any 60 seconds; `None` without times."""
-    starts = sorted(
-        one.first.ts for session in file.sessions for one in attempts(session.events) if one.first.ts is not None
-    )
-    most: int | None = None
-    first = 0
-    for at, ts in enumerate(starts):
-        while ts - starts[first] > _MINUTE:
-            first += 1
-        most = max(most or 0, at - first + 1)
-    return most
-
-
 def _people(report: Report, found: _Findings) -> Iterator[Impact]:
     refs = found.refs("manual-continue")
     times = report.summary.manual_continues
@@ -260,12 +167,13 @@ def _loops(found: _Findings) -> Iterator[Impact]:
     cycles = found.total("compaction-loop", "cycles")
     if not cycles:
         return
-    over = f" in {count(len(cases), 'loop')}" if len(cases) > 1 else ""
+    loops = found.times("compaction-loop")
+    over = f" in {count(loops, 'loop')}" if loops > 1 else ""
     yield _row("Compaction cycles without progress", f"{cycles:,.0f}{over}", "derived", "", refs)
     hours = found.total("compaction-loop", "hours")
     if hours:
         longest = max(number(case.finding, "hours") or 0 for case in cases)
-        note = "added up over the loops; they can overlap" if len(cases) > 1 else "first to last row"
+        note = "added up over the loops; they can overlap" if loops > 1 else "first to last row"
         value = _hours(hours) + (f", the longest {_hours(longest)}" if over else "")
         yield _row("Time in the loop", value, "derived", note, refs)
     cost = found.total("compaction-loop", "cost")

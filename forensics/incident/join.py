@@ -43,19 +43,24 @@ def _joined(group: list[View]) -> list[Draft]:
     apart = [view.draft for view in kept if not view.draft.timed]
     if len(timed) < 2:
         drafts = [view.draft for view in timed]
-        return [*drafts, *(one for one in apart if not drafts or _adds(one, drafts))]
+        return [*drafts, *(_by_itself(one) if drafts else one for one in apart if not drafts or _adds(one, drafts))]
     base = max(timed, key=lambda view: (not view.file.log, len(view.draft.points), len(view.draft.spots)))
     result = base.draft
     for view in timed:
         if view is not base:
             clock = clock_of(view.file.name, base.session, view.session)
             result = _merged(result, _shifted(view.draft, clock.offset or 0), clock)
-    return [result, *(one for one in apart if _adds(one, [result]))]
+    return [result, *(_by_itself(one) for one in apart if _adds(one, [result]))]
+
+
+def _by_itself(one: Draft) -> Draft:
+    """Name the file of a view that stands beside a figure of the same session."""
+    return one._replace(title=f"{one.title}, as {one.files[0]} alone shows it")
 
 
 def _adds(one: Draft, others: list[Draft]) -> bool:
-    """Whether a view without times shows an event that none of the others has."""
-    own = Counter(spot[2] for spot in one.spots)
+    """Whether a view without times shows an event that none of the others has, one that did nothing left out."""
+    own = Counter(spot[2] for spot in one.spots if spot[2] != "skipped")
     theirs = [Counter(spot[2] for spot in other.spots) for other in others]
     return any(times > max(counts[mark] for counts in theirs) for mark, times in own.items())
 

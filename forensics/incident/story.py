@@ -1,11 +1,15 @@
 """The first paragraph: plain words first, then the numbers. Every clause comes from a finding or a total by rule."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
+from msgspec.structs import replace
+
 from forensics.incident.cases import number
-from forensics.incident.model import Group, Piece
+from forensics.incident.model import Case, Group, Piece
 from forensics.incident.names import display
+from forensics.incident.once import once
 from forensics.reports._words import blind_spots, count, duration, minute
 from forensics.summary import Report
 
@@ -20,7 +24,18 @@ def paragraph(report: Report, groups: list[Group]) -> list[Sentence]:
         return [[_said("Nothing was read, so nothing can be said of what happened.")]]
     if not groups:
         return [*_nothing(report)]
+    groups = _once(groups)
     return [_plain(report, groups), *_numbers(groups), *_money(report), *_limits(report)]
+
+
+def _once(groups: list[Group]) -> list[Group]:
+    """Leave out what another file tells of the same session more fully, whatever group it stands in."""
+    by_detector: defaultdict[str, list[Case]] = defaultdict(list)
+    for group in groups:
+        by_detector[group.detector].extend(group.cases)
+    kept = {id(case) for cases in by_detector.values() for case in once(cases)}
+    found = [replace(group, cases=[case for case in group.cases if id(case) in kept]) for group in groups]
+    return [group for group in found if group.cases]
 
 
 _NUMBER = re.compile(r"\$?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?%| times\b| h\b| min\b| s\b| tokens\b)?")

@@ -1,6 +1,6 @@
 """Turn a file's sessions into tracks: what a timeline figure shows, thinned out so that 100,000 rows draw at once."""
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -255,17 +255,20 @@ def bars(drafts: Iterable[Draft], files: Iterable[File]) -> list[Bars]:
     """Count compactions by outcome per hour (or a longer stretch that suits), and a log's attempts per minute."""
     ends = [(x, mark) for one in drafts if one.timed for x, lane, mark, _ in one.spots if lane == "compactions"]
     charts = [_bars(ends, "Compactions by outcome")] if len(ends) > 1 else []
-    starts = [
-        (one.first.ts, "attempt")
-        for file in files
-        if file.log
-        for session in file.sessions
-        for one in attempts(session.events)
-        if one.first.ts is not None
-    ]
-    if len(starts) > 1:
-        charts.append(_per_minute(starts))
+    minutes = _minutes(file for file in files if file.log)
+    if minutes.total() > 1:
+        charts.append(_per_minute(minutes))
     return charts
+
+
+def _minutes(files: Iterable[File]) -> Counter[int]:
+    """Count the attempts of each clock minute, those of a session that several logs show once."""
+    sessions: defaultdict[tuple[str, str], Counter[int]] = defaultdict(Counter)
+    for file in files:
+        for session in file.sessions:
+            starts = (one.first.ts for one in attempts(session.events))
+            sessions[session.agent, session.id] |= Counter(ts // _MINUTE for ts in starts if ts is not None)
+    return sum(sessions.values(), Counter())
 
 
 def _bars(found: Sequence[tuple[int, str]], title: str) -> Bars:
@@ -284,9 +287,8 @@ def _bars(found: Sequence[tuple[int, str]], title: str) -> Bars:
     )
 
 
-def _per_minute(found: list[tuple[int, str]]) -> Bars:
+def _per_minute(minutes: Counter[int]) -> Bars:
     """Give the greatest number of attempts in any clock minute of each stretch."""
-    minutes = Counter(ts // _MINUTE for ts, _ in found)
     first, last = min(minutes) * _MINUTE, max(minutes) * _MINUTE
     step = next((one for one in _STEPS if (last - first) // one < 3 * _MOST_BARS), _STEPS[-1])
     start = first - first % step
