@@ -51,7 +51,7 @@ OTHERS = [
 def own_tests(module: str) -> list[str]:
     """Give the test files that are a module's own."""
     names = _SHARED.get(module, (module,))
-    wanted = [f"tests/detectors/test_{kind}{name}.py" for name in names for kind in ("", "kill_")]
+    wanted = [f"tests/detectors/test_{kind}{name}.py" for name in names for kind in ("kill_", "")]
     wanted.append(f"tests/detectors/test_kill_{module.removeprefix('_')}.py")
     return [name for name in dict.fromkeys(wanted) if (ROOT / name).is_file()]
 

@@ -77,6 +77,7 @@ def _fires(*rows: dict[str, Any]) -> str | None:
 def test_a_message_sent_before_the_failure_is_not_about_it(sent: int | None, fires: str | None) -> None:
     asked = prompt("continue", ts=9_000, sent=sent)
     assert _fires(prompt(ts=0), failed("auth", ts=1_000), asked, reply(ts=9_500)) == fires
+    assert _fires(prompt(ts=0), failed("auth"), asked, reply(ts=9_500)) == "high"
 
 
 def test_the_same_message_again_counts_by_digest_or_by_text_and_size() -> None:
@@ -115,6 +116,12 @@ def test_a_compaction_within_five_seconds_belongs_to_the_prompt(after: int, fire
     rows = (prompt(ts=0), failed("overflow", ts=1_000), end("summary", ts=2_000))
     assert _fires(*rows, prompt(NEW, ts=2_000 + after), reply()) == fires
     assert _fires(*rows, prompt("continue", ts=2_000 + after), reply()) == "high"
+
+
+def test_a_compaction_before_the_failure_does_not_belong_to_the_prompt_after_it() -> None:
+    rows = (prompt(NEW, ts=0), reply("tool", ts=500), end("summary", ts=1_000), failed("auth", ts=1_500))
+    assert _fires(*rows, prompt(NEW, ts=2_000), reply()) == "high"
+    assert _fires(*rows, end("summary", ts=1_600), prompt(NEW, ts=2_000), reply()) is None
 
 
 def test_a_prompt_whose_clock_went_back_does_not_belong_to_the_compaction() -> None:
