@@ -64,6 +64,6 @@ EQUIVALENT: dict[str, str] = {
     " refused request sets it to 0 before it is used",
     "_messages._judged: 0 -> 1": "neither 0 nor 1 character is too long",
     "_messages._judged: 0 -> 1 #2": "neither 0 nor 1 character is long",
-    "_messages._belongs_to_compaction: row.seq > one.row.seq -> row.seq >= one.row.seq": "the row that broke off is none"
-    " of the compactions around it",
+    "_messages._belongs_to_compaction: row.seq > one.row.seq -> row.seq >= one.row.seq": "the row that broke off is"
+    " none of the compactions around it",
 }
