@@ -173,6 +173,26 @@ def test_what_a_format_cannot_show_is_in_no_rate_and_counted_apart() -> None:
     assert figure(made, "manual continues").before.unknown == 1
 
 
+def test_a_rate_says_what_it_is_out_of_and_what_it_leaves_out() -> None:
+    blind = Compactions(attempts=5, dropped=5, no_summary=None, failed=None)
+    early = [
+        session("a", compactions=Compactions(attempts=4, no_summary=2, dropped=2)),
+        session("b", compactions=blind),
+        session("c", compactions=blind),
+    ]
+    late = [session("d", compactions=Compactions(attempts=2, summaries=1, aborted=1))]
+    made = compare(side(early), side(late))
+    rate = figure(made, "no summary")
+    assert rate.of == "compaction attempts that were to make a summary"
+    assert (rate.before.hits, rate.before.tries, rate.before.unknown, rate.after.tries) == (2, 2, 2, 1)
+    assert made.notes[:3] == [
+        "no summary, before: of compaction attempts that were to make a summary; 12 more cut the context by design",
+        "no summary, after: of compaction attempts that were to make a summary; 1 more was cancelled",
+        "no summary, before: unknown in 2 sessions, in no number there",
+    ]
+    assert "unknown in 2 sessions, in no number there" in markdown(made)
+
+
 def test_continues_are_told_by_prompts_and_waiting_by_session() -> None:
     old = [session(f"a{at}", manual_continues=2, waiting_seconds=100.0 + at) for at in range(12)]
     new = [session(f"b{at}") for at in range(12)]

@@ -59,6 +59,7 @@ def told(*sessions: SessionTotals, pattern: str | None = None, **asked: Any) -> 
 
 
 BLIND = Compactions(attempts=4, summaries=4, no_summary=None, failed=None, aborted=None)
+MIXED = Compactions(attempts=6, no_summary=1, failed=1, dropped=3, aborted=1)
 OPEN = Compactions(attempts=4, summaries=2, no_summary=1, unknown=1)
 
 
@@ -72,18 +73,21 @@ OPEN = Compactions(attempts=4, summaries=2, no_summary=1, unknown=1)
         ({"max_compactions_per_prompt": 4}, {"compactions_per_prompt": None}, "held",
             "4 in the whole session, at most 4"),
         ({"max_no_summary_rate": 0.25}, {}, "held",
-            "1 of 4 compaction attempts made no summary (25%; 95 %: 5% to 70%), at most 25%"),
+            "1 of 4 compaction attempts that were to make a summary made none (25%; 95 %: 5% to 70%), at most 25%"),
         ({"max_no_summary_rate": 0.1}, {}, "broken",
-            "1 of 4 compaction attempts made no summary (25%; 95 %: 5% to 70%), at most 10%"),
+            "1 of 4 compaction attempts that were to make a summary made none (25%; 95 %: 5% to 70%), at most 10%"),
         ({"max_no_summary_rate": 0.0}, {"compactions": Compactions()}, "held",
-            "0 of 0 compaction attempts made no summary"),
+            "0 of 0 compaction attempts that were to make a summary made none"),
         ({"max_no_summary_rate": 0.9}, {"compactions": BLIND}, "unjudged",
             "cannot be judged: 1 of 1 sessions cannot show failed compactions"),
         ({"max_no_summary_rate": 0.3}, {"compactions": OPEN}, "unjudged",
-            "cannot be judged: 1 of 4 compaction attempts made no summary (25%; 95 %: 5% to 70%), at most 30%, "
-            "and 1 never ended"),
+            "cannot be judged: 1 of 4 compaction attempts that were to make a summary made none "
+            "(25%; 95 %: 5% to 70%), at most 30%, and 1 never ended"),
         ({"max_no_summary_rate": 0.5}, {"compactions": OPEN}, "held",
-            "1 of 4 compaction attempts made no summary (25%; 95 %: 5% to 70%), at most 50%"),
+            "1 of 4 compaction attempts that were to make a summary made none (25%; 95 %: 5% to 70%), at most 50%"),
+        ({"max_no_summary_rate": 1.0}, {"compactions": MIXED}, "held",
+            "2 of 2 compaction attempts that were to make a summary made none (100%; 95 %: 34% to 100%), at most 100%"
+            "; 3 more cut the context by design; 1 more was cancelled"),
         ({"max_manual_continues": 1}, {}, "held", "1 in 1 session, at most 1"),
         ({"max_manual_continues": 0}, {}, "broken", "1 in 1 session, at most 0"),
         ({"max_manual_continues": 9}, {"manual_continues": None}, "unjudged",

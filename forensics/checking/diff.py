@@ -7,6 +7,7 @@ from forensics.checking.baseline import entry_of, pair
 from forensics.checking.difference import Change, Diff, Figure, Group, Judgement, Part, Structure
 from forensics.checking.lock import Difference
 from forensics.checking.sides import Case, Side
+from forensics.checking.tries import TRIES, apart
 from forensics.checking.worse import shifts, words
 from forensics.detect import Finding
 from forensics.rates import Interval, Rate, chance, change, mean, mean_change, rate
@@ -45,7 +46,7 @@ def waited(case: Case) -> float | None:
 
 
 _RATES: tuple[tuple[str, str, Count], ...] = (
-    ("no summary", "compaction attempts", no_summary),
+    ("no summary", TRIES, no_summary),
     ("manual continues", "prompts", continues),
     ("compaction loops", "sessions", loops),
 )
@@ -81,7 +82,7 @@ def compare(before: Side, after: Side, structures: Iterable[tuple[str, Differenc
         structures=[
             Structure(file=file, change=one.change, name=one.name, message=one.message) for file, one in structures
         ],
-        notes=notes + _doubts(early, late, len(figures) + len(detectors)),
+        notes=[*notes, *_left_out(early, late, figures), *_doubts(early, late, len(figures) + len(detectors))],
     )
 
 
@@ -239,6 +240,17 @@ def _change(kind: Literal["new", "gone", "worse", "better"], one: Finding, messa
     return Change(
         change=kind, detector=one.detector, severity=one.severity, session=one.session, message=message or one.message
     )
+
+
+def _left_out(early: Sequence[Case], late: Sequence[Case], figures: Sequence[Figure]) -> Iterable[str]:
+    """Say what is in no number of a rate: attempts that are not of its kind, sessions that do not show it."""
+    for when, side in (("before", early), ("after", late)):
+        if told := apart(one.figures for one in side):
+            yield f"no summary, {when}: of {TRIES}{told}"
+    for one in figures:
+        for when, part in (("before", one.before), ("after", one.after)):
+            if part.unknown:
+                yield f"{one.name}, {when}: unknown in {_count(part.unknown)}, in no number there"
 
 
 def _doubts(early: Sequence[Case], late: Sequence[Case], looks: int) -> list[str]:

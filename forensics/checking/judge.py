@@ -8,6 +8,7 @@ import msgspec
 
 from forensics.checking.conformity import Agreement
 from forensics.checking.expect import Group
+from forensics.checking.tries import TRIES, apart
 from forensics.proof.walk import TooManyStatesError
 from forensics.prove import prove
 from forensics.rates import wilson
@@ -132,10 +133,11 @@ class _Sessions:
             done += int(one.get("compactions.summaries", 0))
             open_ += int(one.get("compactions.unknown", 0))
         tries = gone + done + open_
-        told = f"{gone:,} of {tries:,} compaction attempts made no summary"
+        told = f"{gone:,} of {tries:,} {TRIES} made none"
         if tries:
             low, high = wilson(gone, tries)
             told += f" ({gone / tries:.0%}; 95 %: {low:.0%} to {high:.0%}), at most {most:.0%}"
+        told += apart(self.figures)
         if tries and gone > most * tries:
             return _remark("", "broken", told)
         if dark or not self.figures:
