@@ -284,6 +284,33 @@ def test_two_recordings_are_compared_by_structure(command: Command, samples: Pat
     assert lines[-1] == "did the release fix it? no clear change: 4 of 4 (exit 0)"
 
 
+def test_recordings_of_two_agents_are_told_as_what_they_are(command: Command, samples: Path, tmp_path: Path) -> None:
+    captures = samples / "captures"
+    apart = "underflow.jsonl (atomic) and no-shrink.json (opencode) are recordings of different agents"
+    made = json.loads(command("diff", captures / "underflow.jsonl", captures / "no-shrink.json", "-f", "json", "-q")[1])
+    assert (made["structures"], made["sessions"], made["common"]) == ([], [1, 1], 0)
+    assert made["notes"][0] == f"{apart}: not compared as recordings of one thing"
+    for folder, file in (("old", "underflow.jsonl"), ("new", "no-shrink.json")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one").write_bytes((captures / file).read_bytes())
+        (tmp_path / folder / "two").write_bytes((captures / "length.jsonl").read_bytes())
+    made = json.loads(command("diff", "old", "new", "-f", "json", "-q")[1])
+    assert made["structures"] == []
+    assert "one (atomic) and one (opencode) are recordings of different agents" in made["notes"][0]
+
+
+def test_two_sessions_of_one_agent_are_said_to_be_two(command: Command, samples: Path) -> None:
+    captures = samples / "captures"
+    asked = ("diff", captures / "underflow.jsonl", captures / "length.jsonl", "-f", "json", "-q")
+    made = json.loads(command(*asked)[1])
+    assert made["notes"][0] == (
+        "underflow.jsonl (atomic) and length.jsonl (atomic) share no session:"
+        " compared as two recordings of one thing, called underflow.jsonl"
+    )
+    same = json.loads(command("diff", captures / "length.jsonl", captures / "length.jsonl", "-f", "json", "-q")[1])
+    assert not [one for one in same["notes"] if "share no session" in one]
+
+
 def test_folders_are_compared_file_by_file_where_names_agree(command: Command, samples: Path, tmp_path: Path) -> None:
     for name in ("before", "after"):
         (tmp_path / name).mkdir()

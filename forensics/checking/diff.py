@@ -56,8 +56,13 @@ TOLD = frozenset({"compaction-loop", "manual-continue", "no-summary"})
 """Detectors of which a figure tells more."""
 
 
-def compare(before: Side, after: Side, structures: Iterable[tuple[str, Difference]] = ()) -> Diff:
-    """Compare two sides; `structures` holds the differences of recordings that belong together."""
+def compare(
+    before: Side, after: Side, structures: Iterable[tuple[str, Difference]] = (), told: Iterable[str] = ()
+) -> Diff:
+    """Compare two sides; `structures` holds the differences of recordings that belong together.
+
+    `told`: what there is to say of which recordings were held against each other.
+    """
     early, late = before.cases(), after.cases()
     ran = sorted(set(before.detectors) & set(after.detectors))
     skipped = sorted(set(before.detectors) ^ set(after.detectors))
@@ -82,7 +87,7 @@ def compare(before: Side, after: Side, structures: Iterable[tuple[str, Differenc
         structures=[
             Structure(file=file, change=one.change, name=one.name, message=one.message) for file, one in structures
         ],
-        notes=[*notes, *_left_out(early, late, figures), *_doubts(early, late, len(figures) + len(detectors))],
+        notes=[*notes, *told, *_left_out(early, late, figures), *_doubts(early, late, len(figures) + len(detectors))],
     )
 
 

@@ -66,7 +66,8 @@ def diff(  # noqa: PLR0917  (the options of the command)
 
     hide = asked.get("redact", format_ == "markdown")
     sides = [_side(one, asked, hide=hide) for one in (before, after)]
-    made = compare(sides[0][0], sides[1][0], _structures((before, after), sides[0][1], sides[1][1]))
+    structures, told = _structures((before, after), sides[0][1], sides[1][1])
+    made = compare(sides[0][0], sides[1][0], structures, told)
     if format_ == "json":
         _common.write((encode(made, indent=2) + "\n").encode())
     elif format_ == "markdown":
@@ -101,17 +102,34 @@ def _side(given: str, asked: Settings, *, hide: bool) -> "tuple[Side, Gathered |
 
 def _structures(
     names: tuple[str, str], before: "Gathered | None", after: "Gathered | None"
-) -> "Iterator[tuple[str, Difference]]":
-    """Compare recordings of the same session or place, as locks do; two single files whatever they are."""
+) -> "tuple[list[tuple[str, Difference]], list[str]]":
+    """Compare recordings of the same session or place, as locks do, and say of which pairs that means little.
+
+    Two single files are compared whatever they are, but for recordings of different agents: they share no structure.
+    """
     if before is None or after is None:
-        return
+        return [], []
     from forensics.check import structure  # noqa: PLC0415  (not needed for --help)
     from forensics.checking.lock import compare  # noqa: PLC0415
 
+    found: list[tuple[str, Difference]] = []
+    told: list[str] = []
     for name, one, other in _pairs((names[0], before), (names[1], after)):
+        held = _held(before).get(one.name, set()), _held(after).get(other.name, set())
+        pair = f"{one.path.name} ({_agents(held[0])}) and {other.path.name} ({_agents(held[1])})"
+        if held[0] and held[1] and not {agent for agent, _ in held[0]} & {agent for agent, _ in held[1]}:
+            told.append(f"{pair} are recordings of different agents: not compared as recordings of one thing")
+            continue
+        if held[0] and held[1] and not held[0] & held[1] and one.path.name != other.path.name:
+            told.append(f"{pair} share no session: compared as two recordings of one thing, called {name}")
         was, now = structure(one, before.options), structure(other, after.options)
         if was and now:
-            yield from ((name, difference) for difference in compare(was[0], now[0]))
+            found += [(name, difference) for difference in compare(was[0], now[0])]
+    return found, told
+
+
+def _agents(held: set[tuple[str, str]]) -> str:
+    return ", ".join(sorted({agent for agent, _ in held}))
 
 
 def _pairs(before: "tuple[str, Gathered]", after: "tuple[str, Gathered]") -> "Iterator[tuple[str, Found, Found]]":
@@ -148,11 +166,17 @@ def _placed(given: str, side: "Gathered") -> "dict[str, Found]":
 
 def _sessions(side: "Gathered", placed: "dict[str, Found]") -> dict[str, set[tuple[str, str]]]:
     """Give the agents' sessions that each file holds, by its path."""
+    held = _held(side)
+    return {place: held.get(one.name, set()) for place, one in placed.items()}
+
+
+def _held(side: "Gathered") -> dict[str, set[tuple[str, str]]]:
+    """Give the agents' sessions by the name of the file that holds them."""
     held: dict[str, set[tuple[str, str]]] = {}
     for result in side.results:
         for one in result.sessions:
             held.setdefault(one.file, set()).add((one.agent, one.session))
-    return {place: held.get(one.name, set()) for place, one in placed.items()}
+    return held
 
 
 def _holders(side: "Gathered", placed: "dict[str, Found]") -> dict[tuple[str, str], set[str]]:
