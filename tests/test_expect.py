@@ -72,6 +72,11 @@ OPEN = Compactions(attempts=4, summaries=2, no_summary=1, unknown=1)
             "cannot be judged: the format shows no prompts"),
         ({"max_compactions_per_prompt": 4}, {"compactions_per_prompt": None}, "held",
             "4 in the whole session, at most 4"),
+        ({"max_compactions_per_prompt": 2}, {"compactions": BLIND}, "unjudged",
+            "cannot be judged: 2 can be seen, but the file does not show compactions that failed"),
+        ({"max_compactions_per_prompt": 1}, {"compactions": BLIND}, "broken", "2 for one prompt, at most 1"),
+        ({"max_compactions_per_prompt": 4}, {"compactions": BLIND, "compactions_per_prompt": None}, "unjudged",
+            "cannot be judged: 4 can be seen, but the file does not show compactions that failed"),
         ({"max_no_summary_rate": 0.25}, {}, "held",
             "1 of 4 compaction attempts that were to make a summary made none (25%; 95 %: 5% to 70%), at most 25%"),
         ({"max_no_summary_rate": 0.1}, {}, "broken",
@@ -136,6 +141,26 @@ def test_a_file_that_shows_it_judges_for_one_that_does_not() -> None:
         "held",
         "held",
     ]
+
+
+def test_a_session_whose_files_show_no_compactions_is_not_held_to_have_none(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither the chat nor the log of that version of PilotDeck tells of a compaction that went well."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.forensics.expect]\nmax-compactions-per-prompt = 0\n")
+    assert run(["check", str(corpus / "recorded" / "pilotdeck-974404a1-2026-07-07" / "a_healthy"), "-q"]) == 1
+    assert "max-compactions-per-prompt, unjudged: cannot be judged: 0 can be seen" in capsys.readouterr().out
+
+
+def test_a_log_that_shows_failures_judges_for_a_chat_that_does_not() -> None:
+    chat = session(compactions=BLIND, compactions_per_prompt=0)
+    log = session(file="run.log", compactions=Compactions(attempts=1, summaries=1), compactions_per_prompt=None)
+    assert told(chat, log, max_compactions_per_prompt=4)[0][1:3] == ("held", "4 in the whole session, at most 4")
+    assert told(chat, log, max_compactions_per_prompt=0)[0][1:3] == (
+        "unjudged",
+        "cannot be judged: 0 can be seen, but the file does not show compactions that failed",
+    )
 
 
 def test_sessions_that_break_a_bound_are_told_one_by_one_and_dark_ones_together() -> None:

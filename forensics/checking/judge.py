@@ -89,13 +89,20 @@ class _Sessions:
     def compactions(self, most: int) -> Iterator[_Answer]:
         for views, figures in zip(self.views, self.figures, strict=True):
             known = [one for one in views if one.compactions_per_prompt is not None]
-            if known:
-                worst = max(known, key=lambda one: one.compactions_per_prompt or 0)
-                count = worst.compactions_per_prompt or 0
-                yield _Answer(count <= most, f"{count:,} for one prompt, at most {most:,}", worst)
-            elif figures.get("compactions.attempts", 0) <= most:
-                words = f"{figures.get('compactions.attempts', 0):.0f} in the whole session, at most {most:,}"
-                yield _Answer(True, words, views[0])
+            worst = max(known, key=lambda one: one.compactions_per_prompt or 0, default=views[0])
+            count = worst.compactions_per_prompt or 0
+            attempts = int(figures.get("compactions.attempts", 0))
+            if count > most:
+                yield _Answer(False, f"{count:,} for one prompt, at most {most:,}", worst)
+            elif any(map(_shows_failed, known)):
+                yield _Answer(True, f"{count:,} for one prompt, at most {most:,}", worst)
+            elif attempts <= most and any(map(_shows_failed, views)):
+                yield _Answer(True, f"{attempts:,} in the whole session, at most {most:,}", views[0])
+            elif known or attempts <= most:
+                words = (
+                    f"{count if known else attempts:,} can be seen, but the file does not show compactions that failed"
+                )
+                yield _Answer(None, words, worst)
             else:
                 yield _Answer(None, "the format shows no prompts", views[0])
 
@@ -165,6 +172,11 @@ class _Sessions:
             else:
                 dark = f", {found.undetermined:,} cannot be told" if found.undetermined else ""
                 yield _Answer(True, f"{counted}{dark}" if found.decisions else "there was nothing to decide", one)
+
+
+def _shows_failed(one: SessionTotals) -> bool:
+    """Whether attempts that failed are in the count; where they are not, a small one says nothing."""
+    return one.compactions.failed is not None
 
 
 def _proved(policy: str, names: Sequence[str]) -> Iterator[Remark]:
