@@ -2,6 +2,7 @@
 
 import io
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from forensics.times import moment
 Clean = Callable[[str], str]
 _AROUND = 10
 _FIRST_WORDS = 60
+_ID = 12
+"""Characters of a record's id that are shown: its end, which tells it from its neighbours."""
 _FEWEST_ALIKE = 3
 _COLORS = {"compactions": "cyan", "failures": "red", "prompts": "magenta", "exits": "bold red"}
 _SIGNS = {
@@ -146,6 +149,8 @@ class _Screen:
         self._clean = clean
         self._ascii = ascii_only
         self._first = True
+        self._shared: frozenset[int] = frozenset()
+        """The lines that hold several records."""
 
     def line(self, words_: str, style: str = "") -> None:
         self._console.print(Text(plain(self._cleaned(words_)), style=style))
@@ -171,6 +176,7 @@ class _Screen:
             self.line(f"{drawn} context peak {session.peak:,}{cap} tokens", "blue")
 
     def rows(self, chosen: list[Event], session: Session | None, around: int | None) -> None:
+        self._shared = _shared(chosen)
         width = max((len(self._place(one)) for one in chosen), default=1)
         before: Event | None = None
         day = ""
@@ -192,9 +198,10 @@ class _Screen:
             before = event
 
     def _place(self, event: Event) -> str:
-        if event.line is not None:
-            return f"{event.line}"
-        return plain(self._cleaned(event.record or "")).strip()[-12:]
+        record = plain(self._cleaned(event.record or "")).strip()[-_ID:]
+        if event.line is None or event.line in self._shared:
+            return record if event.line is None else f"{event.line} {record:>{_ID}}"
+        return f"{event.line}"
 
     def _row(self, event: Event, width: int, time: str) -> None:
         kind = topic(event)
@@ -212,6 +219,12 @@ class _Screen:
         for at, line in enumerate(lines):
             start = head if at == 0 else " " * len(head)
             self._console.print(Text(start, style="dim" if at else style) + line)
+
+
+def _shared(events: list[Event]) -> frozenset[int]:
+    """Give the lines that do not tell their rows apart: those with several records."""
+    pairs = {(one.line, one.record) for one in events if one.line is not None and one.record is not None}
+    return frozenset(line for line, times in Counter(line for line, _ in pairs).items() if times > 1)
 
 
 def _folded(before: Event, event: Event) -> int:

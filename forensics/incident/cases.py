@@ -5,12 +5,12 @@ from itertools import groupby
 
 from forensics.detect import SEVERITIES, Finding, Value, detectors
 from forensics.events import Event
-from forensics.incident.evidence import evidence, words
+from forensics.incident.evidence import Place, evidence, words
 from forensics.incident.model import Case, Group
 from forensics.reports._words import duration
 
-Places = Mapping[str, dict[int | str, list[Event]]]
-"""By file: the rows that its findings point at, by line or record id."""
+Places = Mapping[str, dict[Place, list[Event]]]
+"""By file: the rows that its findings point at."""
 _WHY = "Why it is bad:"
 _TODO = "What to do:"
 
@@ -70,7 +70,7 @@ def number(finding: Finding, name: str) -> float | None:
     return None if value is None or isinstance(value, (str, bool)) else value
 
 
-def _case(finding: Finding, places: dict[int | str, list[Event]], *, excerpts: bool) -> Case:
+def _case(finding: Finding, places: dict[Place, list[Event]], *, excerpts: bool) -> Case:
     rows, left, events = evidence(finding, places, excerpts=excerpts)
     return Case(
         anchor="",

@@ -16,20 +16,33 @@ _EXCERPT = 400
 _UNSURE = 40
 
 
-def rows_by_place(file: File, findings: Iterable[Finding]) -> dict[int | str, list[Event]]:
-    """Give the rows that the findings point at, by line and by record id."""
-    lines = {line for one in findings for line in one.lines}
-    records = {record for one in findings for record in one.records}
-    found: dict[int | str, list[Event]] = {}
+Place = int | str
+"""What tells a row from the others of its file: its record's id; its line where it has none."""
+
+
+def place_of(row: Event | Sample) -> Place | None:
+    """Give a row's place. A line alone does not tell it: a whole document may stand on one."""
+    return row.record if row.record is not None else row.line
+
+
+def places_of(finding: Finding) -> list[Place]:
+    """Give the places of a finding's rows."""
+    return [*finding.records, *finding.lines]
+
+
+def rows_by_place(file: File, findings: Iterable[Finding]) -> dict[Place, list[Event]]:
+    """Give the rows that the findings point at, by place."""
+    wanted = {place for one in findings for place in places_of(one)}
+    found: dict[Place, list[Event]] = {}
     for event in _all(file):
-        if event.line in lines and event.line is not None:
-            found.setdefault(event.line, []).append(event)
-        elif event.record in records and event.record is not None:
-            found.setdefault(event.record, []).append(event)
+        place = place_of(event)
+        if place is not None and place in wanted:
+            found.setdefault(place, []).append(event)
+    lines = {event.line for rows in found.values() for event in rows}
     for session in file.sessions:
         for sample in session.samples:
-            place = sample.line if sample.line is not None else sample.record
-            if place is not None and place not in found and (place in lines or place in records):
+            place = place_of(sample)
+            if place is not None and place not in found and place not in lines and place in wanted:
                 found[place] = [_row(sample, session.id)]
     return found
 
@@ -48,13 +61,15 @@ def _row(sample: Sample, session: str) -> Event:
 
 
 def evidence(
-    finding: Finding, places: dict[int | str, list[Event]], *, excerpts: bool
+    finding: Finding, places: dict[Place, list[Event]], *, excerpts: bool
 ) -> tuple[list[Row], int, list[Event]]:
     """Give a finding's rows in short form, how many more there are, and the rows themselves.
 
     Rows are those of the finding's session, and the host's; of many the first and the last ones.
     """
-    found = [event for place in finding.lines or finding.records for event in places.get(place, ())]
+    found = [event for place in places_of(finding) for event in places.get(place, ())]
+    if finding.lines:
+        found = sorted((one for one in found if one.line in finding.lines), key=lambda one: one.line or 0)
     own = [event for event in found if event.session in {finding.session, None}] if finding.session else found
     shown = own if len(own) <= MOST_ROWS else [*own[: MOST_ROWS - 2], *own[-2:]]
     continues = finding.detector == "manual-continue"

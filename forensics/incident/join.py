@@ -141,7 +141,7 @@ def _both(ours: list[Spot], theirs: list[Spot]) -> list[Spot]:
 def _same(one: Spot, other: Spot) -> bool:
     if one[1] != other[1]:
         return False
-    return one[2] == other[2] or "unknown" in {one[2], other[2]} or {one[2], other[2]} == {"prompt", "continue"}
+    return one[2] == other[2] or "unknown" in {one[2], other[2]} or one[1] == "people"
 
 
 def _in_both(base: Draft, other: Draft) -> list[tuple[int, int, str]]:

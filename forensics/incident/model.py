@@ -20,7 +20,7 @@ LANES: tuple[Lane, ...] = ("compactions", "failures", "people", "process")
 Mark = Literal[
     "summary", "dropped", "no-summary", "failed", "aborted", "skipped", "unknown",
     "error", "cut", "aborted-reply",
-    "continue", "prompt",
+    "continue", "prompt", "queued",
     "crash", "stopped", "start",
 ]  # fmt: skip
 """What a mark says. The first seven are outcomes of compactions; `cut` is a reply cut at a limit, `crash` an exit
@@ -41,6 +41,7 @@ MARK_WORDS: dict[str, str] = {
     "aborted-reply": "reply aborted by the person",
     "continue": "a person had to continue",
     "prompt": "prompt by a person",
+    "queued": "prompt that a person queued",
     "crash": "process exit with an error",
     "stopped": "process exit without an error",
     "start": "process start",

@@ -46,7 +46,7 @@ def replays(files: Iterable[Found], findings: Iterable[Finding], cap: int | None
 def _replay(one: SessionReplay, number: int) -> Replay:
     streak = one.streak
     where = ""
-    if streak.lines:
+    if streak.lines and (streak.lines[0] != streak.lines[-1] or not streak.records):
         where = f", lines {streak.lines[0]} to {streak.lines[-1]}"
     elif streak.records:
         where = f", from {streak.records[0]} to {streak.records[-1]}"

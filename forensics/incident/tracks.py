@@ -7,6 +7,7 @@ from typing import NamedTuple
 from forensics.attempts import Attempt, attempts
 from forensics.detect import Finding
 from forensics.events import GOOD_STOPS, Event
+from forensics.incident.evidence import Place, place_of, places_of
 from forensics.incident.model import LANES, MARK_WORDS, OUTCOMES, Bars, Clock, Gap, Lane, Mark, Pin, Track
 from forensics.incident.names import display
 from forensics.incident.thin import steps, thinned
@@ -53,7 +54,7 @@ def draft(file: File, session: Session | None, watch: Watch, findings: list[Find
     trace = watch.traces.get(session.id if session else None) or Trace()
     events = session.events if session else file.host
     timed = _timed(events, trace)
-    continues = {place for one in findings if one.detector == "manual-continue" for place in one.lines or one.records}
+    continues = {place for one in findings if one.detector == "manual-continue" for place in places_of(one)}
     spots = list(_spots(session, events, continues, timed=timed))
     if session is not None and timed:
         spots.extend(_spots(None, [one for one in file.host if _inside(one, session)], set(), timed=True))
@@ -130,7 +131,7 @@ def _x(event: Event, *, timed: bool) -> int | None:
     return event.ts if timed else event.seq
 
 
-def _spots(session: Session | None, events: list[Event], continues: set[int | str], *, timed: bool) -> Iterator[Spot]:
+def _spots(session: Session | None, events: list[Event], continues: set[Place], *, timed: bool) -> Iterator[Spot]:
     for one in attempts(events) if session else ():
         x = _x(one.last, timed=timed)
         if x is not None:
@@ -149,13 +150,13 @@ def _attempt_words(one: Attempt, mark: Mark) -> str:
     return ", ".join([MARK_WORDS[mark], *filter(None, sizes)])
 
 
-def _spot(event: Event, continues: set[int | str]) -> tuple[Lane, Mark, str] | None:
+def _spot(event: Event, continues: set[Place]) -> tuple[Lane, Mark, str] | None:
     if event.kind == "reply" and event.stop not in GOOD_STOPS and event.stop is not None:
         mark: Mark = {"error": "error", "aborted": "aborted-reply"}.get(event.stop, "cut")  # type: ignore[assignment]
         return "failures", mark, MARK_WORDS[mark] + (f" ({event.fault})" if event.fault else "")
     if event.kind == "prompt" and event.origin in {"human", "queued"}:
-        place = event.line if event.line is not None else event.record
-        mark = "continue" if place in continues else "prompt"
+        other: Mark = "queued" if event.origin == "queued" else "prompt"
+        mark = "continue" if place_of(event) in continues else other
         return "people", mark, MARK_WORDS[mark]
     if event.kind == "exit":
         mark = "crash" if event.code not in {0, None} else "stopped"

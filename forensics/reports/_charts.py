@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.incident.model import Bars, Incident, Track
 from forensics.reports._axes import date_of, round_steps, short, time_ticks
-from forensics.reports._marks import LABELS, ORDER
+from forensics.reports._marks import LABELS, ORDER, label_of
 from forensics.safe import plain
 from forensics.saving import save
 
@@ -27,8 +27,8 @@ _COLORS = {
 }  # fmt: skip
 _SHAPES = {
     "summary": "o", "dropped": "o", "no-summary": "x", "failed": "^", "aborted": "D", "skipped": "_", "unknown": "s",
-    "error": "v", "cut": "v", "aborted-reply": "d", "continue": "D", "prompt": "|", "crash": "*", "stopped": "p",
-    "start": "2",
+    "error": "v", "cut": "v", "aborted-reply": "d", "continue": "D", "prompt": "|", "queued": "1", "crash": "*",
+    "stopped": "p", "start": "2",
 }  # fmt: skip
 _HOLLOW = frozenset({"dropped", "aborted", "unknown", "cut", "stopped"})
 _HATCHES = {"dropped": "--", "no-summary": "///", "failed": "\\\\\\", "aborted": "||", "skipped": "..", "unknown": "++"}
@@ -142,7 +142,7 @@ def _rows(axes: "Axes", track: Track, marks: list[str]) -> None:
         style: dict[str, Any] = {"marker": _SHAPES[mark], "s": sizes, "linewidths": 1.3, "clip_on": False, "zorder": 3}
         filled: dict[str, Any] = {"facecolors": "white", "edgecolors": color} if mark in _HOLLOW else {"color": color}
         axes.scatter([(pin.x + pin.last) / 2 for pin in pins], [at] * len(pins), **style, **filled)
-    axes.set_yticks(range(len(marks)), [f"{LABELS[mark]} {track.counts[mark]:,}" for mark in marks])
+    axes.set_yticks(range(len(marks)), [f"{label_of(mark, track.counts)} {track.counts[mark]:,}" for mark in marks])
     axes.set_ylim(len(marks) - 0.4, -0.6)
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
 

@@ -6,7 +6,7 @@ from forensics.incident.model import Case, Group, Impact, Incident, Piece
 from forensics.reports import _page
 from forensics.reports._inline import inline as markdown
 from forensics.reports._svg import bars_told, told
-from forensics.reports._words import measures, places, span, sparkline
+from forensics.reports._words import by_line, measures, places, span, sparkline
 
 MOST = 65_000
 """Characters; GitHub takes 65,536 in one comment."""
@@ -135,10 +135,11 @@ def _case(case: Case, *, rows: bool) -> str:
 
 def _rows(case: Case) -> Iterator[str]:
     shown = case.evidence[:_MOST_ROWS]
-    unit = "line" if case.finding.lines else "record"
+    lined = by_line(case.finding)
+    unit = "line" if lined else "record"
     yield f"  | {unit} | time (UTC) | what the record says |\n  | --- | --- | --- |\n"
     for row in shown:
-        place = str(row.line) if row.line is not None else row.record or ""
+        place = _page.row_place(row, lined=lined)
         text = f" *{markdown(_page.shorten(row.text, _page.MOST_TEXT))}*" if row.text else ""
         time = "" if row.ts is None else _page.exact(row.ts)
         words = markdown(_page.shorten(row.words, _page.MOST_WORDS))

@@ -1,5 +1,7 @@
 """The marks of a timeline: a shape and a filling for each, so that they differ without colour too."""
 
+from collections.abc import Mapping
+
 from forensics.incident.model import MARK_WORDS
 
 _FULL, _HOLLOW, _LINE = "full", "hollow", "line"
@@ -16,6 +18,7 @@ SHAPES: dict[str, tuple[str, str]] = {
     "aborted-reply": (_LINE, "M-4 4L4-4"),
     "continue": (_FULL, "M0-6L5 0L0 6L-5 0Z"),
     "prompt": (_LINE, "M0-4V4"),
+    "queued": (_LINE, "M-2-4V4M2-4V4"),
     "crash": (_LINE, "M0-5.5V5.5M-4.8-2.75L4.8 2.75M-4.8 2.75L4.8-2.75"),
     "stopped": (_HOLLOW, "M-3.5-3.5H3.5V3.5H-3.5Z"),
     "start": (_LINE, "M-4 4L0-4L4 4"),
@@ -40,10 +43,26 @@ LABELS: dict[str, str] = {
     "aborted": "compact. aborted", "skipped": "compact. skipped", "unknown": "end unknown",
     "error": "reply failed",
     "cut": "reply cut or empty", "aborted-reply": "reply aborted", "continue": "person continues",
-    "prompt": "person's prompts", "crash": "exit with error", "stopped": "exit, no error", "start": "process start",
+    "prompt": "person's prompts", "queued": "queued prompts",
+    "crash": "exit with error", "stopped": "exit, no error", "start": "process start",
     "attempt": "attempts",
 }  # fmt: skip
 """Names short enough for the margin of a figure."""
 
 ORDER = tuple(MARK_WORDS)
 """The order of the rows under a curve."""
+
+
+def label_of(mark: str, counts: Mapping[str, int]) -> str:
+    """Give the name of a row of a figure: a person's continues are prompts too, so beside them stand the others."""
+    return "other prompts" if mark == "prompt" and counts.get("continue") else LABELS[mark]
+
+
+def counted(counts: Mapping[str, int]) -> list[str]:
+    """Say how often each mark stands in a figure; prompts are all that a person typed, as everywhere."""
+    told = {mark: f"{LABELS[mark]}: {counts[mark]:,}" for mark in ORDER if counts.get(mark)}
+    again = counts.get("continue", 0)
+    if again:
+        told.pop("prompt", None)
+        told["continue"] = f"{LABELS['prompt']}: {again + counts.get('prompt', 0):,}, {again:,} of them to go on"
+    return list(told.values())

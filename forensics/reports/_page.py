@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensics.detect import SEVERITIES
-from forensics.incident.model import Case, Group, Incident, Track
-from forensics.reports._words import count, coverage_line, duration, figure, label, minute, places, span
+from forensics.incident.model import Case, Group, Incident, Row, Track
+from forensics.reports._words import by_line, count, coverage_line, duration, figure, label, minute, places, span
 from forensics.scan import Input, SessionTotals
 from forensics.times import moment
 
@@ -132,7 +132,7 @@ def case_strings(case: Case) -> Strings:
     one = case.finding
     doubts = [] if one.confidence == "high" else [f"{one.confidence} confidence"]
     doubts += [] if one.state == "new" else [one.state]
-    by_line = bool(one.lines)
+    lined = by_line(one)
     return {
         "anchor": case.anchor,
         "message": sentence(one.message),
@@ -144,11 +144,11 @@ def case_strings(case: Case) -> Strings:
         "facts": list(_facts(case)),
         "trigger": case.trigger and shorten(case.trigger, MOST_WORDS),
         "sustained": " ".join(case.sustained),
-        "unit": "Line" if by_line else "Record",
+        "unit": "Line" if lined else "Record",
         "left_out": case.left_out,
         "rows": [
             {
-                "place": (f"{row.line}" if row.line is not None else row.record or ""),
+                "place": row_place(row, lined=lined),
                 "when": "" if row.ts is None else exact(row.ts),
                 "words": shorten(row.words, MOST_WORDS),
                 "text": row.text and shorten(row.text, MOST_TEXT),
@@ -156,6 +156,13 @@ def case_strings(case: Case) -> Strings:
             for row in case.evidence
         ],
     }
+
+
+def row_place(row: Row, *, lined: bool) -> str:
+    """Give the place of a row of evidence; `lined`: by its line, where it has one."""
+    if row.line is not None and (lined or row.record is None):
+        return f"{row.line}"
+    return row.record or ""
 
 
 def exact(ms: int) -> str:

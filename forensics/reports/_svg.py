@@ -9,7 +9,7 @@ from html import escape
 
 from forensics.incident.model import Bars, Pin, Track
 from forensics.reports._axes import date_of, round_steps, short, time_ticks
-from forensics.reports._marks import LABELS, ORDER, PATTERNS, SHAPES
+from forensics.reports._marks import LABELS, ORDER, PATTERNS, SHAPES, counted, label_of
 from forensics.reports._words import duration, minute, span
 from forensics.safe import plain
 
@@ -48,7 +48,7 @@ def told(track: Track, *, titled: bool = True) -> str:
     if track.peak:
         cap = f" of a cap of {track.cap:,}" if track.cap else ""
         parts.append(f"context peaks at {track.peak[1]:,} tokens{cap}")
-    parts += [f"{LABELS[mark]}: {track.counts[mark]:,}" for mark in ORDER if track.counts.get(mark)]
+    parts += counted(track.counts)
     if track.spent:
         parts.append(f"${track.spent[-1][1]:,.2f} spent")
     if track.gaps_in_all:
@@ -186,7 +186,7 @@ def _hairlines(track: Track, frame: Frame, top: float, bottom: float) -> Iterato
 
 
 def _row(frame: Frame, mark: str, pins: list[Pin], track: Track, top: float) -> Iterator[str]:
-    words = f"{LABELS[mark]} {track.counts[mark]:,}"
+    words = f"{label_of(mark, track.counts)} {track.counts[mark]:,}"
     y = top + frame.row - ROW / 2
     if frame.narrow:
         yield _mark(mark, 9, top + 9)

@@ -41,13 +41,21 @@ def ranges(lines: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def places(finding: Finding, most: int = 4) -> str:
-    """Say where the evidence is: `387-390,394`, or the ids of its records; ends only where there are many."""
+    """Say where the evidence is: `387-390,394`, or the ids of its records; ends only where there are many.
+
+    Several records on one line are told by their ids: a whole document may stand on it.
+    """
     parts = [str(a) if a == b else f"{a}-{b}" for a, b in ranges(finding.lines)]
-    if not parts:
+    if not by_line(finding):
         parts, most = finding.records, max(most // 2, 3)
     if len(parts) > most:
         parts = [*parts[: most - 1], f"...({len(parts) - most} more)...", parts[-1]]
     return ",".join(parts)
+
+
+def by_line(finding: Finding) -> bool:
+    """Whether lines tell a finding's rows apart."""
+    return bool(finding.lines) and (len(finding.lines) > 1 or len(finding.records) < 2)
 
 
 def count(number: int, noun: str) -> str:
