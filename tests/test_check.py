@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -73,6 +74,29 @@ def test_a_calm_capture_passes(command: Command, captures: Path) -> None:
     code, out, err = command("check", captures / "calm.jsonl")
     assert (code, err) == (0, "")
     assert out.splitlines()[-1] == "read 1 file, 3 records, nothing found (exit 0)"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("--now", "2026-11-30T10:00:00Z"),
+        ("--cap", "1000", "--set", "compaction-loop.within=4"),
+        ("--baseline", "my known.json"),
+    ],
+)
+def test_the_command_that_is_told_for_an_expired_entry_makes_the_check_pass(
+    command: Command, captures: Path, more: tuple[str, ...]
+) -> None:
+    del captures
+    own = more[:2] if more[:1] == ("--baseline",) else ()
+    assert command("baseline", "create", "captures", *own, "--expires", "2026-01-31")[0] == 0
+    code, out, _ = command("check", "captures", *more)
+    assert code == 1
+    (told,) = (line.removeprefix("to accept this: ") for line in out.splitlines() if "to accept this" in line)
+    assert told.startswith("forensics baseline update ")
+    assert command(*shlex.split(told)[1:])[0] == 0
+    assert command("check", "captures", *more)[0] == 0
 
 
 def test_errors_fail_and_the_command_that_accepts_them_is_told(command: Command, captures: Path) -> None:

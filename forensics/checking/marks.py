@@ -14,7 +14,10 @@ from forensics.detect import Finding, detectors
 from forensics.remark import Remark
 from forensics.scan import Options, SessionTotals
 from forensics.summary import HELD_BY_LOCK, Mark, Marked
+from forensics.times import iso
 
+RENEWED_DAYS = 90
+"""For so long a command that renews expired entries accepts them."""
 Key = tuple[str, tuple[int, ...]]
 """What tells a finding from the others of its file: its id and lines."""
 
@@ -33,6 +36,8 @@ class Rules(msgspec.Struct, kw_only=True, frozen=True):
     baseline: Baseline | None = None
     accept: str = ""
     """Empty where nobody asked for a baseline."""
+    renew: str = ""
+    """The command that also renews the entries whose day is over."""
 
 
 def baseline_file(asked: Settings, folder: Path = Path()) -> Path:
@@ -55,6 +60,7 @@ def rules_for(
         suppressions=suppressions(asked),
         baseline=baseline.load(file) if wanted else None,
         accept=_command(asked, paths, "update" if wanted else "create") if wanted or check else "",
+        renew=_command(asked, paths, "update", _renewing(asked, options.now or 0)) if wanted else "",
     )
 
 
@@ -64,10 +70,25 @@ def suppressions(asked: Settings) -> tuple[Ignore, ...]:
     return tuple(ignores.rules_of(given, place, detectors()))
 
 
-def _command(asked: Settings, paths: Sequence[str], what: str) -> str:
-    """Give the command that accepts what was found, as it can be pasted into a shell."""
+def _command(asked: Settings, paths: Sequence[str], what: str, more: Sequence[str] = ()) -> str:
+    """Give the command that accepts what was found, as it can be pasted into a shell; it finds the same."""
     where = ["--baseline", Path(asked["baseline"]).as_posix()] if "baseline" in asked else []
-    return shlex.join(["forensics", "baseline", what, *where, *paths])
+    where += ["--cap", str(asked["cap"])] if "cap" in asked else []
+    for name, options in sorted(asked.get("set", {}).items()):
+        where += [part for key, value in sorted(options.items()) for part in ("--set", f"{name}.{key}={_word(value)}")]
+    return shlex.join(["forensics", "baseline", what, *where, *more, *paths])
+
+
+def _word(value: object) -> str:
+    if isinstance(value, (tuple, list, frozenset)):
+        return ",".join(sorted(map(str, value)))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _renewing(asked: Settings, now: int) -> list[str]:
+    """Give the options that renew what is over at that time, until a day to look at it again."""
+    held = ["--now", iso(asked["now"]) or ""] if "now" in asked else []
+    return [*held, "--expires", (iso(now + RENEWED_DAYS * 86_400_000) or "9999-12-31")[:10]]
 
 
 Judge = Callable[[list[SessionTotals]], Sequence[Remark]]
@@ -84,13 +105,15 @@ def marker(rules: Rules, judge: Judge | None = None, known: Known = frozenset())
         left = ignores.suppress(findings, rules.suppressions, rules.now)
         remarks = [*left.remarks, *(judge(sessions) if judge else ())]
         kept = left.findings
+        over = False
         if rules.baseline is not None:
             seen = Seen(rules.detectors, {one.session for one in sessions})
             found = baseline.mark(kept, _without(rules.baseline, left), seen, rules.now, rules.accept)
             kept = found.findings
             remarks += found.remarks
+            over = any(one.change == "expired" for one in found.remarks)
         kept = [_held(one) if one.state == "new" and (one.file, key(one)) in known else one for one in kept]
-        return Marked(kept, left.suppressed, [*remarks, *_new(kept, rules)])
+        return Marked(kept, left.suppressed, [*remarks, *_new(kept, rules, over=over)])
 
     return mark
 
@@ -99,14 +122,15 @@ def _held(one: Finding) -> Finding:
     return msgspec.structs.replace(one, state="baselined", reason=HELD_BY_LOCK)
 
 
-def _new(findings: list[Finding], rules: Rules) -> list[Remark]:
-    """Say how many findings nothing accepts, and how to accept them."""
+def _new(findings: list[Finding], rules: Rules, *, over: bool) -> list[Remark]:
+    """Say how many findings nothing accepts, and how to accept them; `over`: entries among them have expired."""
     new = sum(one.state == "new" for one in findings)
     if not new or not rules.accept:
         return []
     where = "not in the baseline" if rules.baseline else "not in a baseline, for there is none"
     message = f"{where}: {new:,} finding{'' if new == 1 else 's'}"
-    return [Remark(topic="baseline", change="new", fails=False, name="new", message=message, accept=rules.accept)]
+    command = rules.renew if over else rules.accept
+    return [Remark(topic="baseline", change="new", fails=False, name="new", message=message, accept=command)]
 
 
 def _without(accepted: Baseline, left: Marked) -> Baseline:
