@@ -2,6 +2,7 @@
 
 _TWICE = "the same is asked again where the value is used; each of the two alone is enough"
 _NEVER = "what the guard keeps out cannot come here: the caller has looked already"
+_ONE = "there is one or none: of a failed reply's compactions one comes after it, and an idle break is one itself"
 _PLACE = "no line holds two of these rows, so that equal cannot come"
 
 EQUIVALENT: dict[str, str] = {
@@ -66,4 +67,6 @@ EQUIVALENT: dict[str, str] = {
     "_messages._judged: 0 -> 1 #2": "neither 0 nor 1 character is long",
     "_messages._belongs_to_compaction: row.seq > one.row.seq -> row.seq >= one.row.seq": "the row that broke off is"
     " none of the compactions around it",
+    "_messages._belongs_to_compaction: 1 -> 0": _ONE,
+    "_messages._belongs_to_compaction: 1 -> 0 #2": _ONE,
 }

@@ -111,11 +111,16 @@ def test_whatever_is_said_after_a_compaction_that_worked_and_an_idle_agent(fault
     )
 
 
-@pytest.mark.parametrize(("after", "fires"), [(4_999, None), (5_000, "medium")])
+@pytest.mark.parametrize(("after", "fires"), [(0, None), (4_999, None), (5_000, "medium")])
 def test_a_compaction_within_five_seconds_belongs_to_the_prompt(after: int, fires: str | None) -> None:
     rows = (prompt(ts=0), failed("overflow", ts=1_000), end("summary", ts=2_000))
     assert _fires(*rows, prompt(NEW, ts=2_000 + after), reply()) == fires
     assert _fires(*rows, prompt("continue", ts=2_000 + after), reply()) == "high"
+
+
+def test_a_compaction_without_a_time_belongs_to_no_prompt() -> None:
+    rows = (prompt(ts=0), failed("overflow", ts=1_000), end("summary"))
+    assert _fires(*rows, prompt(NEW, ts=2_000), reply()) == "medium"
 
 
 def test_a_compaction_before_the_failure_does_not_belong_to_the_prompt_after_it() -> None:
