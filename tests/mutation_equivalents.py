@@ -2,6 +2,7 @@
 
 _TWICE = "the same is asked again where the value is used; each of the two alone is enough"
 _NEVER = "what the guard keeps out cannot come here: the caller has looked already"
+_ANY = "nobody asks how many there were, only whether there were any"
 _ONE = "there is one or none: of a failed reply's compactions one comes after it, and an idle break is one itself"
 _PLACE = "no line holds two of these rows, so that equal cannot come"
 
@@ -69,4 +70,6 @@ EQUIVALENT: dict[str, str] = {
     " none of the compactions around it",
     "_messages._belongs_to_compaction: 1 -> 0": _ONE,
     "_messages._belongs_to_compaction: 1 -> 0 #2": _ONE,
+    "_messages._stripped: resumes += found -> resumes -= found": _ANY,
+    "_messages._stripped: nudges += found -> nudges -= found": _ANY,
 }

@@ -21,6 +21,7 @@ def _why(text: str) -> str | None:
         ("[10:02] continue", "high"),
         ("Continúa", "high"),
         ("don\u2019t stop", "high"),
+        ("con\u00adtinue", "high"),
         ("/continue", "high"),
         ("ok", "medium"),
         ("status?", "medium"),
@@ -66,6 +67,20 @@ def test_spaces_and_marks_do_not_make_a_message_long(spaces: int, confidence: st
 @pytest.mark.parametrize(("words", "confidence"), [(9, "high"), (10, None)])
 def test_more_than_eighty_characters_of_words_are_new_work(words: int, confidence: str | None) -> None:
     assert _why(" ".join(["continue"] * words)) == confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "spaces", "confidence"),
+    [
+        ("continue{}x", 311, "low"),
+        ("continue{}x", 312, "high"),
+        ("continue with x{}. Paint", 226, None),
+        ("continue with x{}. Paint", 299, None),
+        ("continue with x{}. Paint", 305, "low"),
+    ],
+)
+def test_only_the_first_characters_are_looked_at(text: str, spaces: int, confidence: str | None) -> None:
+    assert _why(text.format(" " * spaces)) == confidence
 
 
 def _fires(*rows: dict[str, Any]) -> str | None:
