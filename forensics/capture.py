@@ -18,12 +18,20 @@ from forensics.parse import parsers, recognise
 from forensics.replaying.measures import Given
 from forensics.replaying.replay_report import Answer
 from forensics.replaying.replays import Asked, replay_file
-from forensics.scan import Options, look
+from forensics.scan import Options, Skipped, look
 from forensics.writing import REGISTRY, Writer
 
-__all__ = ["CannotCapture", "Capture", "Changed", "Subject", "shown", "writers"]
+__all__ = ["CannotCapture", "Capture", "Changed", "Subject", "Unread", "shown", "writers"]
 
 Decision = tuple[list[str], str, str, list[Answer]]
+
+
+class Unread(CannotCapture):
+    """A file that is not read at all, and so has no findings."""
+
+    def __init__(self, skipped: Skipped) -> None:
+        super().__init__(f"{skipped.path}: {skipped.reason}")
+        self.skipped = skipped
 
 
 class Changed(NamedTuple):
@@ -77,8 +85,7 @@ class Subject:
     ) -> None:
         result, file = look(path, name, options)
         if file is None or result.input is None:
-            reason = result.skipped.reason if result.skipped else "it cannot be read"
-            raise CannotCapture(f"{name}: {reason}")
+            raise Unread(result.skipped or Skipped(path=name, bytes=0, kind="unreadable", reason="it cannot be read"))
         self.path = path
         self.name = name
         self.options = options

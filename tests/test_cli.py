@@ -560,3 +560,49 @@ def test_an_interrupt_while_modules_are_imported_ends_with_130(place: str) -> No
 def test_starting_imports_no_heavy_library() -> None:
     code = "import sys, forensics.cli._main; print(sorted({'polars', 'rich', 'numpy', 'jinja2'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("read", "nothing.jsonl"),
+        ("lock", "nothing.jsonl"),
+        ("baseline", "create", "nothing.jsonl"),
+        ("capture", "nothing.jsonl", "--all", "-o", "small"),
+        ("diff", "nothing.jsonl", "nothing.jsonl"),
+    ],
+)
+def test_what_is_not_read_is_told_with_its_reason_by_every_command(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nothing.jsonl").write_bytes(b"")
+    code, _, err = command(*asked)
+    assert (code, err.splitlines()[0]) == (3, "forensics: not read: nothing.jsonl: empty file")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes")
+def test_a_named_pipe_is_not_opened_and_told(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "fine.jsonl").write_text(CALM)
+    told = "forensics: not read: pipe: a named pipe: pipe it to standard input and name it -"
+    code, _, err = command("read", "pipe")
+    assert (code, err.splitlines()[0]) == (3, told)
+    assert command("read", "pipe", "fine.jsonl", "-o", "out.csv")[::2] == (
+        0,
+        f"{told}\nforensics: result: read 1 file, 3 lines, 3 records, 275 bytes, 1 not readable (exit 0)\n",
+    )
+
+
+def test_of_many_files_that_are_not_read_the_first_are_told(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for at in range(7):
+        (tmp_path / f"{at}.jsonl").write_bytes(b"")
+    lines = command("read", ".")[2].splitlines()
+    assert lines[4:6] == [
+        "forensics: not read: 4.jsonl: empty file",
+        "forensics: not read: and 2 more (forensics doctor tells all)",
+    ]

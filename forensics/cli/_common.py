@@ -9,11 +9,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from forensics.config import UsageError
+
+if TYPE_CHECKING:
+    from forensics.scan import Skipped
 
 Paths = Annotated[
     list[str],
@@ -29,6 +32,7 @@ Strict = Annotated[
     bool | None,
     typer.Option("--strict/--no-strict", help="Exit 4 when any input was skipped or malformed.", show_default=False),
 ]
+MOST_UNREAD = 5
 REPORT_BUG = "please report it to the maintainers with what -v prints"
 
 
@@ -37,6 +41,16 @@ def complain(message: str, kind: str = "error") -> None:
     from forensics.safe import plain  # noqa: PLC0415  (only where there is something to say)
 
     aside(f"forensics: {kind}: {plain(message)}\n")
+
+
+def tell_unread(skipped: "Iterable[Skipped]") -> None:
+    """Say of what was not read why, where no report does; of what was passed over only where there is nothing else."""
+    every = list(skipped)
+    left = [one for one in every if one.kind not in {"same", "excluded"}] or every
+    for one in left[:MOST_UNREAD]:
+        complain(f"{one.path}: {one.reason}", "not read")
+    if len(left) > MOST_UNREAD:
+        complain(f"and {len(left) - MOST_UNREAD:,} more (forensics doctor tells all)", "not read")
 
 
 def aside(text: str) -> None:

@@ -135,6 +135,7 @@ def _write(paths: list[str], asked: Settings, old: "Baseline", change: "Change",
     report = unaccepted(found, asked)
     result = report.summary.result
     if result.exit_code:
+        _common.tell_unread(report.coverage.skipped)
         _common.complain(f"{result.reason} (exit {result.exit_code}); {target} is left as it was", "result")
         _common.finish(result.exit_code)
     seen = Seen(report.detectors, {one.session for one in report.sessions})

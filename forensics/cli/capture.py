@@ -16,6 +16,7 @@ from forensics.saving import save
 
 if TYPE_CHECKING:
     from forensics.capture import Capture, Subject
+    from forensics.scan import Skipped
 
 _KEEPS = ("errors", "none")
 _SHORTEST = 4
@@ -71,6 +72,7 @@ def capture(  # noqa: PLR0917  (the options of the command)
         job = _Job(inputs, target, force=force, quiet=quiet, wanted=finding)
         read = job.run(asked, keep_errors=keep_text == "errors", exact=exact)
     if not read:
+        _common.tell_unread([*inputs.skipped, *job.skipped])
         _common.complain(f"{path}: nothing was recognised")
         _common.finish(3)
     if finding is not None and not job.matched:
@@ -117,6 +119,7 @@ class _Job:
     def __init__(self, inputs: Inputs, target: Path, *, force: bool, quiet: bool, wanted: str | None) -> None:
         self.matched = 0
         self.failed = 0
+        self.skipped: list[Skipped] = []
         self._inputs = inputs
         self._target = target
         self._force = force
@@ -127,19 +130,17 @@ class _Job:
 
     def run(self, asked: Settings, *, keep_errors: bool, exact: bool) -> int:
         """Capture from each file; give how many were read."""
-        from forensics.capture import CannotCapture, Subject  # noqa: PLC0415  (not needed for --help)
+        from forensics.capture import Subject, Unread  # noqa: PLC0415  (not needed for --help)
         from forensics.scan import Options  # noqa: PLC0415
 
         options = Options(options=asked["set"], cap=asked.get("cap"), now=asked.get("now"))
         read = 0
         hits: list[tuple[Subject, Finding]] = []
-        files = self._inputs.files
-        for one in files:
+        for one in self._inputs.files:
             try:
                 subject = Subject(one.path, one.name, options, keep_errors=keep_errors, exact=exact)
-            except CannotCapture as error:
-                if len(files) == 1:
-                    _common.complain(str(error))
+            except Unread as error:
+                self.skipped.append(error.skipped)
                 continue
             read += 1
             if self._wanted is None:

@@ -97,6 +97,8 @@ def _side(given: str, asked: Settings, *, hide: bool) -> "tuple[Side, Gathered |
     report = summarise(
         found.results, found.skipped, Terms(strict=asked.get("strict", False)), found.options.detectors or ()
     )
+    if not report.coverage.files:
+        _common.tell_unread(report.coverage.skipped)
     return of_report(given, redacted(report, Path.cwd().as_posix()) if hide else report), found
 
 

@@ -38,8 +38,10 @@ def lock(
     if "-" in captures:
         raise UsageError("lock: - has no place for a lock beside it; give a file")
     found = _scanning.gather(captures, asked, repeatable=True)
-    result = summarise(found.results, found.skipped).summary.result
+    report = summarise(found.results, found.skipped)
+    result = report.summary.result
     if result.exit_code:
+        _common.tell_unread(report.coverage.skipped)
         _common.complain(f"{result.reason} (exit {result.exit_code}); no lock was written", "result")
         _common.finish(result.exit_code)
     for one in found.files:

@@ -59,6 +59,7 @@ def read(  # noqa: PLR0917  (the options of the command)
     report = summarise(results, inputs.skipped, Terms(strict=asked.get("strict", False)))
     result = report.summary.result
     if not quiet:
+        _common.tell_unread(report.coverage.skipped)
         words = result.reason if result.exit_code else coverage_line(report.coverage)
         _common.complain(f"{words} (exit {result.exit_code})", "result")
     _common.finish(result.exit_code)
