@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from forensics.detect import Finding
+from forensics.incident.bars import bars
 from forensics.incident.build import _settle, assemble
 from forensics.incident.errors import Errors, told
 from forensics.incident.join import View, joined
 from forensics.incident.model import Case, Incident
 from forensics.incident.once import once, tellings
-from forensics.incident.tracks import bars, draft
+from forensics.incident.tracks import draft
 from forensics.incident.watch import Trace, Watch
 from forensics.scan import Result, totals
 from forensics.summary import Report, summarise

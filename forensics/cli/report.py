@@ -95,7 +95,9 @@ def _made(paths: list[str], asked: Settings, written: list[Path], *, excerpts: b
             raise UsageError(str(error)) from error
         options = options_of(asked)
         mark = marks(asked, options, paths)
-        made = incident(inputs.files, options, terms_of(asked), inputs.skipped, mark, excerpts=excerpts)
+        made = incident(
+            inputs.files, options, terms_of(asked), inputs.skipped, mark, excerpts=excerpts, dated="now" in asked
+        )
     return inputs, redacted_incident(made, Path.cwd().as_posix()) if asked.get("redact", True) else made
 
 

@@ -5,7 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from forensics.detect import Finding, detectors
+from forensics.incident.bars import bars
 from forensics.incident.cases import Places, groups
 from forensics.incident.errors import Errors
 from forensics.incident.evidence import rows_by_place
@@ -15,13 +18,15 @@ from forensics.incident.model import Definition, Digest, Group, Incident, Track
 from forensics.incident.names import display
 from forensics.incident.replayed import replays
 from forensics.incident.story import paragraph
-from forensics.incident.tracks import Draft, bars, draft, track
+from forensics.incident.tracks import Draft, draft, track
+from forensics.incident.undated import undated
 from forensics.incident.watch import Watch
 from forensics.inputs import Found
 from forensics.reports._words import blind_spots, span, telling
 from forensics.scan import Options, Result, Skipped, look
 from forensics.summary import Mark, Report, Terms, summarise
 from forensics.timeline import File
+from forensics.times import iso
 
 MOST_TRACKS = 12
 """Sessions with a figure: the ones with the worst findings."""
@@ -56,11 +61,19 @@ def incident(
     mark: Mark | None = None,
     *,
     excerpts: bool = False,
+    dated: bool = True,
 ) -> Incident:
-    """Read the files and build the report, nothing redacted yet (see `redact.redacted_incident`)."""
+    """Read the files and build the report, nothing redacted yet (see `redact.redacted_incident`).
+
+    `dated`: the time of the scan is the user's, so that the report may tell of it. Otherwise what is told of a
+    record's end does not grow from one day to the next.
+    """
     read = read_all(found, options)
     names = sorted(detectors() if options.detectors is None else options.detectors)
     report = summarise(read.results, skipped, terms, names, mark)
+    if not dated:
+        options = replace(options, now=None)
+        report.findings = list(map(undated, report.findings))
     kept = {one.path for one in report.coverage.inputs}
     files = [file for file in read.files if file.name in kept]
     _settle(files, report)
@@ -163,7 +176,7 @@ def _limits(report: Report) -> list[str]:
     if any(one.detector == "crash-loop" for one in report.findings):
         limits.append("Process exits are told beside compactions because they lie close in time. That is a"
                       " correlation: the log does not say why a process died.")  # fmt: skip
-    if report.summary.cost is None:
+    if report.coverage.files and report.summary.cost is None:
         limits.append("These files record no cost, so nothing is said of it.")
     if report.summary.peak_ratio is None and report.summary.peak_context is not None:
         limits.append("The context window is not on record, so the context is not held against it (--cap sets it).")
@@ -184,7 +197,7 @@ def _definitions(grouped: list[Group], options: Mapping[str, Mapping[str, Any]])
 
 
 def _options(options: Options, terms: Terms | None) -> dict[str, str]:
-    given: dict[str, Any] = {"cap": options.cap, "now": options.now} if options.cap else {}
+    given: dict[str, Any] = {"cap": options.cap, "now": iso(options.now)} if options.cap else {}
     if terms is not None:
         default = Terms()
         for name in ("min_severity", "since", "until"):

@@ -7,7 +7,7 @@ from forensics.detect import SEVERITIES, Finding, Value, detectors
 from forensics.events import Event
 from forensics.incident.evidence import Place, evidence, words
 from forensics.incident.model import Case, Group
-from forensics.reports._words import duration
+from forensics.reports._words import count, duration, money
 
 Places = Mapping[str, dict[Place, list[Event]]]
 """By file: the rows that its findings point at."""
@@ -113,7 +113,7 @@ def _per_cycle(finding: Finding, cycles: float) -> Iterator[str]:
     cost, tokens, paid = (number(finding, name) for name in ("cost", "tokens", "paid"))
     each = []
     if cost:
-        each.append(f"${cost / (paid or cycles):,.2f}")
+        each.append(money(cost / (paid or cycles)))
     if tokens and finding.detector == "compaction-loop":
         each.append(f"{tokens / (paid or cycles):,.0f} tokens for the summary alone")
     if each:
@@ -133,11 +133,12 @@ _TOLD: dict[str, Callable[[float, Finding], str]] = {
     "waiting_seconds": _stalled,
     "idle_seconds": lambda value, _: f"Nothing was recorded for {duration(value)} afterwards.",
     "echoes": lambda value, _: (
-        f"{value:.0f} of the attempts asked no model: they repeat an earlier failure in a cooldown."
+        f"{value:.0f} of the attempts asked no model: an earlier failure is repeated in a cooldown."
     ),
     "immediate_respawn": lambda value, _: f"{value:.0f} of the new processes died within a second of their start.",
     "in_compaction_window": lambda value, _: (
-        f"{value:.0f} of the exits lie close to a compaction: a correlation, the log does not say why the process died."
+        f"{value:.0f} of the exits {'lies' if value == 1 else 'lie'} close to a compaction:"
+        " a correlation, the log does not say why the process died."
     ),
-    "compactions_over": lambda value, _: f"{value:.0f} compactions left the context over its window.",
+    "compactions_over": lambda value, _: f"{count(round(value), 'compaction')} left the context over its window.",
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from forensics.attempts import attempts
 from forensics.events import Event
-from forensics.incident.evidence import ERROR, whole_words
+from forensics.incident.evidence import ERROR, inferred_words, whole_words
 from forensics.incident.model import Impact
 from forensics.reports._words import count, ranges
 from forensics.timeline import File, Session
@@ -100,10 +100,11 @@ def told(errors: Errors) -> Iterator[Impact]:
     for kind, _, rows in found[:MOST_ERRORS]:
         said = {whole_words(event.error or "", ERROR) for _, event in rows}
         first = whole_words(rows[0][1].error or "", ERROR)
+        inferred = inferred_words(first)
         yield Impact(
-            metric=f"{kind} error: “{first}”",
+            metric=f"{kind} that failed: {first}" if inferred else f"{kind} error: “{first}”",
             value=f"{len(rows):,}",
-            basis="observed",
+            basis="inferred" if inferred else "observed",
             note="" if len(said) == 1 else "with other numbers from one to the next",
             where=_where(rows),
         )

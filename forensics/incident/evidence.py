@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from forensics.detect import Finding
 from forensics.events import Event
 from forensics.incident.model import Row
+from forensics.reports._words import money
 from forensics.timeline import File
 from forensics.usage import Sample
 
@@ -98,9 +99,17 @@ def words(event: Event, *, quoted: bool = False) -> str:
     """Say in a few words what a row tells; `quoted`: the first words of a person's prompt are given."""
     parts = [_what(event, quoted=quoted), *_sizes(event)]
     if event.cost:
-        parts.append(f"${event.cost:,.2f}" if event.cost >= 0.01 else f"${event.cost:.4f}")
+        parts.append(money(event.cost))
     text = ", ".join(part for part in parts if part)
-    return f"{text}: {whole_words(event.error, ERROR)}" if event.error else text
+    if not event.error:
+        return text
+    inferred = ", inferred" if inferred_words(event.error) else ""
+    return f"{text}{inferred}: {whole_words(event.error, ERROR)}"
+
+
+def inferred_words(error: str) -> bool:
+    """Whether an error's words are no provider's or agent's: a reply whose end nobody recorded has none of them."""
+    return error.startswith("no end recorded:")
 
 
 def _what(event: Event, *, quoted: bool) -> str:

@@ -8,7 +8,7 @@ from forensics.incident.cases import number
 from forensics.incident.errors import Errors, told
 from forensics.incident.model import Case, Group, Impact
 from forensics.incident.once import tellings
-from forensics.reports._words import count, duration
+from forensics.reports._words import count, duration, hours, minute, money, times_of, unpriced
 from forensics.summary import Report
 
 _RANK: tuple[Basis, ...] = ("observed", "derived", "inferred", "simulated")
@@ -82,7 +82,7 @@ def _compactions(report: Report, found: _Findings) -> Iterator[Impact]:
     tries = counts.attempts - counts.dropped - counts.skipped - (counts.aborted or 0)
     if gone and tries > 0:
         value = f"{tries:,} / {gone:,} ({gone / tries * 100:.0f} %)"
-        note = f"{counts.unknown:,} of them were started and their end is not on record" if counts.unknown else ""
+        note = f"{counts.unknown:,} of them started without an end on record" if counts.unknown else ""
         yield _row("Compaction attempts / without a summary", value, "observed", note, refs)
     else:
         parts = [(counts.summaries, "with a summary"), (counts.dropped, "by dropping"), (counts.unknown, "end unknown")]
@@ -125,7 +125,7 @@ def _sizes(report: Report, found: _Findings) -> Iterator[Impact]:
         where = "messages alone, at a compaction" if measure == "messages only" else "the whole prompt"
         yield _row(
             f"Peak context, {where}",
-            f"{peak:,.0f} tokens ({ratio:.1f} × the cap)",
+            f"{peak:,.0f} tokens ({times_of(ratio or 0)} × the cap)",
             "observed",
             f"cap {cap:,.0f} tokens, {worst.finding.measures.get('cap_source')}; ratio derived",
             [worst.anchor],
@@ -133,7 +133,7 @@ def _sizes(report: Report, found: _Findings) -> Iterator[Impact]:
     peak = report.summary.peak_context
     if "whole prompt" not in told and peak is not None:
         ratio = report.summary.peak_ratio
-        value = f"{peak:,} tokens" + (f" ({ratio:.1f} × the cap)" if ratio is not None else "")
+        value = f"{peak:,} tokens" + (f" ({times_of(ratio)} × the cap)" if ratio is not None else "")
         notes = [] if ratio is not None else ["the context window is not on record (--cap sets it)"]
         if (report.summary.errors or {}).get("overflow"):
             notes.insert(0, "of requests that went through; refused ones give no size here")
@@ -156,9 +156,21 @@ def _people(report: Report, found: _Findings) -> Iterator[Impact]:
     if waited:
         note = "from each break to the person's message, as recorded"
         yield _row("Time lost waiting for a person", duration(waited), "derived", note, refs)
-    idle = found.total("silent-stall", "idle_seconds")
+    yield from _silence(report, found)
+
+
+def _silence(report: Report, found: _Findings) -> Iterator[Impact]:
+    """Give the silences that the record holds; how long one lasted that it ends with, nobody knows."""
+    refs = found.refs("silent-stall")
+    cases = [case for files in found.told["silent-stall"] for case in files[0]]
+    over = [number(case.finding, "idle_seconds") for case in cases if case.finding.measures.get("ended") == "new work"]
+    idle = sum(filter(None, over))
     if idle:
-        yield _row("Time in silence after work broke off", duration(idle), "derived", "", found.refs("silent-stall"))
+        yield _row("Time in silence after work broke off", duration(idle), "derived", "until a person came", refs)
+    still = len(cases) - len(over)
+    if still:
+        note = f"the record goes until {minute(report.summary.end)} UTC" if report.summary.end is not None else ""
+        yield _row("Times work broke off and the record ends", f"{still:,}", "derived", note, refs)
 
 
 def _loops(found: _Findings) -> Iterator[Impact]:
@@ -170,20 +182,16 @@ def _loops(found: _Findings) -> Iterator[Impact]:
     loops = found.times("compaction-loop")
     over = f" in {count(loops, 'loop')}" if loops > 1 else ""
     yield _row("Compaction cycles without progress", f"{cycles:,.0f}{over}", "derived", "", refs)
-    hours = found.total("compaction-loop", "hours")
-    if hours:
+    spent = found.total("compaction-loop", "hours")
+    if spent:
         longest = max(number(case.finding, "hours") or 0 for case in cases)
         note = "added up over the loops; they can overlap" if loops > 1 else "first to last row"
-        value = _hours(hours) + (f", the longest {_hours(longest)}" if over else "")
+        value = hours(spent) + (f", the longest {hours(longest)}" if over else "")
         yield _row("Time in the loop", value, "derived", note, refs)
     cost = found.total("compaction-loop", "cost")
     if cost:
         basis = found.basis("compaction-loop", "cost")
-        yield _row("Cost of the loop", f"${cost:,.2f}", basis, "as recorded by the agent", refs)
-
-
-def _hours(hours: float) -> str:
-    return f"{hours:,.1f} h" if hours >= 1 else duration(hours * 3600)
+        yield _row("Cost of the loop", money(cost), basis, "as recorded by the agent", refs)
 
 
 def _failures(report: Report, found: _Findings) -> Iterator[Impact]:
@@ -201,10 +209,11 @@ def _money(report: Report, found: _Findings) -> Iterator[Impact]:
     total = report.summary.cost
     if cost and total:
         note = f"{cost / total:.0%} of all that these files record"
-        yield _row("Cost of recovery", f"${cost:,.2f}", found.basis("runaway-cost", "cost"), note,
+        yield _row("Cost of recovery", money(cost), found.basis("runaway-cost", "cost"), note,
                    found.refs("runaway-cost"))  # fmt: skip
     if total is not None:
-        yield _row("Recorded cost in all", f"${total:,.2f}", "observed", "as recorded by the agent", ["sessions"])
+        note = "; ".join(filter(None, ("as recorded by the agent", unpriced(report))))
+        yield _row("Recorded cost in all", money(total), "observed", note, ["sessions"])
 
 
 def _row(metric: str, value: str, basis: Basis, note: str, refs: list[str]) -> Impact:

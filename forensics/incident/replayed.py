@@ -11,7 +11,7 @@ from forensics.inputs import Found
 from forensics.replaying.measures import Given
 from forensics.replaying.replay_report import PolicyReplay, SessionReplay
 from forensics.replaying.replays import Asked, replay_file
-from forensics.reports._words import count, duration
+from forensics.reports._words import count, duration, money
 
 MOST = 6
 """Sessions that are replayed: the ones with the worst findings."""
@@ -105,7 +105,7 @@ def _figure(name: str, value: float | None) -> str:
     if value is None:
         return "an unknown number"
     if name.startswith("dollars"):
-        return f"${value:,.2f}"
+        return money(value)
     if name.startswith("hours"):
         return f"{value:,.1f} h" if abs(value) >= 1 else duration(value * 3600) if value >= 0 else f"{value:,.2f} h"
     return f"{value:,.0f}"

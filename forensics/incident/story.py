@@ -10,7 +10,7 @@ from forensics.incident.cases import number
 from forensics.incident.model import Case, Group, Piece
 from forensics.incident.names import display
 from forensics.incident.once import once
-from forensics.reports._words import blind_spots, count, duration, minute
+from forensics.reports._words import blind_spots, count, duration, minute, money, plural, unpriced
 from forensics.summary import Report
 
 MOST_CLAUSES = 3
@@ -60,7 +60,7 @@ def _linked(text: str, ref: str) -> Sentence:
 
 
 def _nothing(report: Report) -> Iterator[Sentence]:
-    replies = "" if report.summary.replies is None else f" with {report.summary.replies:,} replies"
+    replies = "" if report.summary.replies is None else f" with {plural(report.summary.replies, 'reply', 'replies')}"
     read = f"{count(report.summary.sessions, 'session')}{replies}"
     if not report.coverage.records:
         yield [_said("The files hold no records, so there was nothing to find.", "coverage")]
@@ -186,7 +186,9 @@ def _waiting(group: Group) -> Sentence:
 
 def _money(report: Report) -> Iterator[Sentence]:
     if report.summary.cost is not None:
-        yield [_said("The files record "), _said(f"${report.summary.cost:,.2f}", "sessions"), _said(" in all.")]
+        without = unpriced(report)
+        rest = f"; {without}" if without else ""
+        yield [_said("The files record "), _said(money(report.summary.cost), "sessions"), _said(f" in all{rest}.")]
 
 
 def _limits(report: Report) -> Iterator[Sentence]:

@@ -1,14 +1,14 @@
 """Turn a file's sessions into tracks: what a timeline figure shows, thinned out so that 100,000 rows draw at once."""
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from forensics.attempts import Attempt, attempts
 from forensics.detect import Finding
 from forensics.events import GOOD_STOPS, Event
 from forensics.incident.evidence import Place, place_of, places_of
-from forensics.incident.model import LANES, MARK_WORDS, OUTCOMES, Bars, Clock, Gap, Lane, Mark, Pin, Track
+from forensics.incident.model import LANES, MARK_WORDS, Clock, Gap, Lane, Mark, Pin, Track
 from forensics.incident.names import display
 from forensics.incident.thin import steps, thinned
 from forensics.incident.watch import Trace, Watch
@@ -20,10 +20,7 @@ PLACES = 72
 """Places of a lane: marks of one kind that fall on one of them are one pin with a count."""
 MOST_GAPS = 200
 _NONE = -1
-_HOUR = 3_600_000
-_MINUTE = 60_000
-_STEPS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR, 24 * _HOUR, 7 * 24 * _HOUR)
-_MOST_BARS = 60
+_NANO = 1_000_000_000
 
 Spot = tuple[int, Lane, Mark, str]
 """A mark before thinning: its x, its lane, what it is, and words for it."""
@@ -248,61 +245,5 @@ def _spent(trace: Trace, *, timed: bool) -> list[tuple[int, float]]:
         total += cost
         last = max(last, axis[at])
         if last >= 0:
-            cents.append((last, round(total * 10_000)))
-    return [(x, value / 10_000) for x, value in thinned(steps(cents), WIDTH // 2)]
-
-
-def bars(drafts: Iterable[Draft], files: Iterable[File]) -> list[Bars]:
-    """Count compactions by outcome per hour (or a longer stretch that suits), and a log's attempts per minute."""
-    ends = [(x, mark) for one in drafts if one.timed for x, lane, mark, _ in one.spots if lane == "compactions"]
-    charts = [_bars(ends, "Compactions by outcome")] if len(ends) > 1 else []
-    minutes = _minutes(file for file in files if file.log)
-    if minutes.total() > 1:
-        charts.append(_per_minute(minutes))
-    return charts
-
-
-def _minutes(files: Iterable[File]) -> Counter[int]:
-    """Count the attempts of each clock minute, those of a session that several logs show once."""
-    sessions: defaultdict[tuple[str, str], Counter[int]] = defaultdict(Counter)
-    for file in files:
-        for session in file.sessions:
-            starts = (one.first.ts for one in attempts(session.events))
-            sessions[session.agent, session.id] |= Counter(ts // _MINUTE for ts in starts if ts is not None)
-    return sum(sessions.values(), Counter())
-
-
-def _bars(found: Sequence[tuple[int, str]], title: str) -> Bars:
-    first, last = min(ts for ts, _ in found), max(ts for ts, _ in found)
-    step = next((one for one in _STEPS[3:] if (last - first) // one < _MOST_BARS), _STEPS[-1])
-    start = first - first % step
-    rows: dict[int, Counter[str]] = {}
-    for ts, mark in found:
-        rows.setdefault(start + (ts - start) // step * step, Counter())[mark] += 1
-    unit = {_HOUR: "hour", 24 * _HOUR: "day", 7 * 24 * _HOUR: "week"}.get(step, f"{step // _HOUR} hours")
-    ordered: list[tuple[int, dict[str, int]]] = [
-        (at, {mark: rows[at][mark] for mark in OUTCOMES if rows[at][mark]}) for at in sorted(rows)
-    ]
-    return Bars(
-        anchor="", title=f"{title}, per {unit}", start=start, step=step, steps=(last - start) // step + 1, rows=ordered
-    )
-
-
-def _per_minute(minutes: Counter[int]) -> Bars:
-    """Give the greatest number of attempts in any clock minute of each stretch."""
-    first, last = min(minutes) * _MINUTE, max(minutes) * _MINUTE
-    step = next((one for one in _STEPS if (last - first) // one < 3 * _MOST_BARS), _STEPS[-1])
-    start = first - first % step
-    rows: dict[int, int] = {}
-    for minute, count in minutes.items():
-        at = start + (minute * _MINUTE - start) // step * step
-        rows[at] = max(rows.get(at, 0), count)
-    within = "" if step == _MINUTE else f", the most in any minute of {step // _MINUTE}"
-    return Bars(
-        anchor="",
-        title=f"Compaction attempts per minute{within}",
-        start=start,
-        step=step,
-        steps=(last - start) // step + 1,
-        rows=[(at, {"attempt": rows[at]}) for at in sorted(rows)],
-    )
+            cents.append((last, round(total * _NANO)))
+    return [(x, value / _NANO) for x, value in thinned(steps(cents), WIDTH // 2)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forensics.incident.model import Bars, Incident, Track
 from forensics.reports._axes import date_of, round_steps, short, time_ticks
 from forensics.reports._marks import LABELS, ORDER, label_of
+from forensics.reports._words import money
 from forensics.safe import plain
 from forensics.saving import save
 
@@ -153,7 +154,9 @@ def _spent(axes: "Axes", track: Track) -> None:
     axes.fill_between(xs, ys, step="post", color="#b58900", alpha=0.4, linewidth=1)
     axes.set_yticks([])
     axes.set_ylim(0, max(ys) or 1)
-    axes.set_ylabel(f"spent\n\\${track.spent[-1][1]:,.2f}", fontsize=8, color=_DIM, rotation=0, ha="right", va="center")
+    axes.set_ylabel(
+        "spent\n\\" + money(track.spent[-1][1]), fontsize=8, color=_DIM, rotation=0, ha="right", va="center"
+    )
 
 
 def _bars(chart: Bars) -> "Figure":

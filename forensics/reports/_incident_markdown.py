@@ -6,7 +6,7 @@ from forensics.incident.model import Case, Group, Impact, Incident, Piece
 from forensics.reports import _page
 from forensics.reports._inline import inline as markdown
 from forensics.reports._svg import bars_told, told
-from forensics.reports._words import by_line, measures, places, span, sparkline
+from forensics.reports._words import by_line, count, measures, places, span, sparkline
 
 MOST = 65_000
 """Characters; GitHub takes 65,536 in one comment."""
@@ -24,7 +24,7 @@ def page(incident: Incident, figures: dict[str, str] | None = None) -> str:
     if len(tail) > room // 2:
         tail = tail_short if len(tail_short) <= room // 2 else _appendix_cut(incident)
     room -= len(tail)
-    body, left = _fitting(_findings(incident.groups), room)
+    body, left = _fitting(_findings(incident.groups, _page.no_findings(incident)), room)
     if left:
         body += (
             f"\n*{left:,} of {incident.summary.findings:,} findings are left out here for GitHub's limit of one"
@@ -101,10 +101,10 @@ def _timeline(incident: Incident, figures: dict[str, str]) -> Iterator[str]:
         yield f"{markdown(bars_told(chart))}\n\n"
 
 
-def _findings(groups: Sequence[Group]) -> Iterator[tuple[int, str]]:
+def _findings(groups: Sequence[Group], nothing: str) -> Iterator[tuple[int, str]]:
     yield 0, "## Findings, worst first\n"
     if not groups:
-        yield 0, "\nNone of the detectors that ran found anything.\n"
+        yield 0, f"\n{nothing}\n"
     for group in groups:
         many = f" × {len(group.cases)}" if len(group.cases) > 1 else ""
         text = f"\n### {_anchor(group.anchor)}{group.severity}: {markdown(group.detector)}{many}\n\n"
@@ -146,7 +146,7 @@ def _rows(case: Case) -> Iterator[str]:
         yield f"  | {markdown(place)} | {markdown(time)} | {words}{text} |\n"
     left = case.left_out + len(case.evidence) - len(shown)
     if left:
-        yield f"\n  *{left:,} more rows of evidence*\n"
+        yield f"\n  *{count(left, 'more row')} of evidence*\n"
 
 
 def _replays(incident: Incident) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _replays(incident: Incident) -> Iterator[str]:
             yield "| " + " | ".join(map(markdown, cells)) + " |\n"
         yield "".join(f"\n*{markdown(note)}*\n" for note in one.notes)
     if incident.replays_left_out:
-        yield f"\n*{incident.replays_left_out:,} more sessions with findings are not replayed here.*\n"
+        yield f"\n*{_page.not_replayed(incident)}*\n"
 
 
 def _coverage(incident: Incident, most: int = 200) -> Iterator[str]:
@@ -181,11 +181,11 @@ def _coverage(incident: Incident, most: int = 200) -> Iterator[str]:
         for one in map(_page.input_strings, coverage.inputs[:most]):
             names = ("path", "parser", "lines", "records", "malformed", "observable", "notes")
             yield "| " + " | ".join(markdown(str(one[name])) for name in names) + " |\n"
-        yield _more(len(coverage.inputs) - most, "files read")
+        yield _more(len(coverage.inputs) - most, "file")
     if coverage.skipped:
         yield "\n| not read | why |\n| --- | --- |\n"
         yield from (f"| {markdown(one.path)} | {markdown(one.reason)} |\n" for one in coverage.skipped[:most])
-        yield _more(len(coverage.skipped) - most, "inputs that were not read")
+        yield _more(len(coverage.skipped) - most, "input")
     if incident.sessions:
         yield f"\n{_anchor('sessions')}\n\n"
         yield "| session | from (UTC) | prompts | replies | failed | compactions | peak context | cost |\n"
@@ -193,11 +193,11 @@ def _coverage(incident: Incident, most: int = 200) -> Iterator[str]:
         for row in map(_page.session_strings, incident.sessions[:most]):
             cells = ("name", "when", "prompts", "replies", "failed", "compactions", "peak", "cost")
             yield "| " + " | ".join(markdown(str(row[name])) for name in cells) + " |\n"
-        yield _more(len(incident.sessions) - most, "sessions")
+        yield _more(len(incident.sessions) - most, "session")
 
 
 def _more(left: int, what: str) -> str:
-    return f"\n*{left:,} more {what}*\n" if left > 0 else ""
+    return f"\n*{count(left, f'more {what}')}*\n" if left > 0 else ""
 
 
 def _appendix(incident: Incident, most: int = 100) -> Iterator[str]:
@@ -209,7 +209,7 @@ def _appendix(incident: Incident, most: int = 100) -> Iterator[str]:
         yield "\n| file | bytes | SHA-256 |\n| --- | --: | --- |\n"
         for one in incident.digests[:most]:
             yield f"| {markdown(one.path)} | {one.bytes:,} | {one.sha256 or 'could not be read again'} |\n"
-        yield _more(len(incident.digests) - most, "files")
+        yield _more(len(incident.digests) - most, "file")
     for definition in incident.definitions:
         yield f"\n<details><summary>{markdown(definition.name)}</summary>\n\n"
         yield "".join(f"{markdown(' '.join(part.split()))}\n\n" for part in definition.page.split("\n\n"))

@@ -5,7 +5,8 @@ from typing import Any
 
 from forensics.detect import SEVERITIES
 from forensics.incident.model import Case, Group, Incident, Row, Track
-from forensics.reports._words import by_line, count, coverage_line, duration, figure, label, minute, places, span
+from forensics.reports._svg import stretch
+from forensics.reports._words import by_line, count, coverage_line, duration, figure, label, minute, money, places, span
 from forensics.scan import Input, SessionTotals
 from forensics.times import moment
 
@@ -41,7 +42,7 @@ def contents(incident: Incident) -> list[tuple[str, str]]:
 
 def track_caption(track: Track) -> str:
     """Give the stretch that a figure shows, and its peak."""
-    time = f"{span(track.start, track.end)} UTC" if track.timed else f"rows {track.start:,} to {track.end:,}, no times"
+    time = stretch(track.start, track.end, timed=track.timed) + (" UTC" if track.timed else ", no times")
     if track.peak is None:
         return time
     cap = f" of {track.cap:,}" if track.cap else ""
@@ -82,16 +83,10 @@ def mark_rows(track: Track) -> tuple[list[Strings], int]:
     """Give the figure's marks as table rows in the order of time, and how many are left out."""
     pins = sorted(track.pins, key=lambda pin: (pin.x, pin.lane, pin.mark))
     rows = [
-        {"when": _stretch(pin.x, pin.last, timed=track.timed), "what": pin.words, "count": pin.count}
+        {"when": stretch(pin.x, pin.last, timed=track.timed), "what": pin.words, "count": pin.count}
         for pin in pins[:MOST_MARKS]
     ]
     return rows, len(pins) - len(rows)
-
-
-def _stretch(first: int, last: int, *, timed: bool) -> str:
-    if timed:
-        return span(first, last)
-    return f"row {first:,}" if first == last else f"rows {first:,} to {last:,}"
 
 
 def shorten(text: str, most: int) -> str:
@@ -235,7 +230,7 @@ def session_strings(one: SessionTotals) -> Strings:
         "compactions_v": one.compactions.attempts,
         "peak": "unknown" if one.peak_context is None else f"{one.peak_context:,}{ratio}",
         "peak_v": "" if one.peak_context is None else one.peak_context,
-        "cost": "unknown" if one.cost is None else f"${one.cost:,.2f}",
+        "cost": "unknown" if one.cost is None else money(one.cost),
         "cost_v": "" if one.cost is None else one.cost,
     }
 
@@ -247,6 +242,22 @@ def _known(number: int | None) -> str:
 def coverage_words(incident: Incident) -> str:
     """Say what was read in a sentence."""
     return sentence(coverage_line(incident.coverage)) + "."
+
+
+def no_findings(incident: Incident) -> str:
+    """Say why there are no findings: nothing was found, or nothing was looked at."""
+    if not incident.coverage.files:
+        return "Nothing was read, so nothing was looked for."
+    return "None of the detectors that ran found anything."
+
+
+def not_replayed(incident: Incident) -> str:
+    """Say how many sessions with findings have no replay here; empty when all have one."""
+    left = incident.replays_left_out
+    if not left:
+        return ""
+    more = "1 more session with findings is" if left == 1 else f"{left:,} more sessions with findings are"
+    return f"{more} not replayed here."
 
 
 def left_out_words(incident: Incident) -> str:

@@ -10,7 +10,7 @@ from html import escape
 from forensics.incident.model import Bars, Pin, Track
 from forensics.reports._axes import date_of, round_steps, short, time_ticks
 from forensics.reports._marks import LABELS, ORDER, PATTERNS, SHAPES, counted, label_of
-from forensics.reports._words import duration, minute, span
+from forensics.reports._words import duration, minute, money, span
 from forensics.safe import plain
 
 ROW = 19
@@ -43,18 +43,25 @@ class Frame:
 
 def told(track: Track, *, titled: bool = True) -> str:
     """Say in words what a timeline shows, beginning with its title."""
-    when = f"{span(track.start, track.end)} UTC" if track.timed else f"rows {track.start:,} to {track.end:,}; no times"
+    when = stretch(track.start, track.end, timed=track.timed) + (" UTC" if track.timed else "; no times")
     parts = [f"{track.title}, {when}" if titled else when]
     if track.peak:
         cap = f" of a cap of {track.cap:,}" if track.cap else ""
         parts.append(f"context peaks at {track.peak[1]:,} tokens{cap}")
     parts += counted(track.counts)
     if track.spent:
-        parts.append(f"${track.spent[-1][1]:,.2f} spent")
+        parts.append(f"{money(track.spent[-1][1])} spent")
     if track.gaps_in_all:
         stretches = "stretch" if track.gaps_in_all == 1 else "stretches"
         parts.append(f"{track.gaps_in_all:,} {stretches} of 15 minutes or more without a row")
     return ". ".join([parts[0], *map(_capital, parts[1:])]) + "."
+
+
+def stretch(first: int, last: int, *, timed: bool) -> str:
+    """Give a stretch of a figure's axis: times, or rows."""
+    if timed:
+        return span(first, last)
+    return f"row {first:,}" if first == last else f"rows {first:,} to {last:,}"
 
 
 def _capital(text: str) -> str:
@@ -219,7 +226,7 @@ def _mark(mark: str, x: float, y: float, words: str = "", many: int = 1) -> str:
 
 def _spent(track: Track, frame: Frame, top: float) -> Iterator[str]:
     total = track.spent[-1][1]
-    words = f"spent ${total:,.2f}"
+    words = f"spent {money(total)}"
     if frame.narrow:
         yield _label(18, top + 9, words, "name")
         top += 13

@@ -1,5 +1,6 @@
 """Words for figures: what the reports that people read have in common."""
 
+import math
 from collections.abc import Iterable, Iterator
 
 from forensics.detect import Basis, Finding, Value
@@ -63,6 +64,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def plural(number: int, one: str, many: str) -> str:
+    """Give a number with a noun whose plural is no `s`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def size(number: int) -> str:
     """Give bytes in the unit that suits."""
     amount = float(number)
@@ -85,6 +91,35 @@ def duration(seconds: float) -> str:
     return f"{whole} s"
 
 
+def hours(number: float) -> str:
+    """Give hours, those below one in smaller units."""
+    return f"{number:,.1f} h" if abs(number) >= 1 else duration(number * 3600)
+
+
+def money(dollars: float) -> str:
+    """Give dollars to the cent, a smaller sum with three digits that tell it."""
+    if dollars == 0 or abs(dollars) >= 0.01:
+        return f"${dollars:,.2f}"
+    digits = 2 - math.floor(math.log10(abs(dollars)))
+    return "$" + f"{dollars:.{digits}f}".rstrip("0")
+
+
+def times_of(ratio: float) -> str:
+    """Give a ratio with one digit, with two where one would hide that it is not 1."""
+    return f"{ratio:,.2f}" if f"{ratio:.1f}" == "1.0" and ratio != 1 else f"{ratio:,.1f}"
+
+
+def unpriced(report: Report) -> str:
+    """Say how many sessions have no cost on record, where others have one; nothing where all have."""
+    known: dict[tuple[str, str], bool] = {}
+    for one in report.sessions:
+        known[one.agent, one.session] = known.get((one.agent, one.session), False) or one.cost is not None
+    without = len(known) - sum(known.values())
+    if not without or without == len(known):
+        return ""
+    return f"{without:,} of {count(len(known), 'session')} {'has' if without == 1 else 'have'} no cost on record"
+
+
 def figure(name: str, value: Value) -> str:
     """Give a measure's value with its unit, which its name tells."""
     if value is None:
@@ -95,9 +130,9 @@ def figure(name: str, value: Value) -> str:
     if last == "seconds":
         return duration(value)
     if last in {"hours", "minutes"}:
-        return f"{value:,.1f} {'h' if last == 'hours' else 'min'}"
+        return hours(value if last == "hours" else value / 60)
     if last in {"cost", "dollars"}:
-        return f"${value:,.2f}"
+        return money(value)
     if {"rate", "share"} & set(name.split("_")):
         return f"{value:.0%}"
     if last == "ratio":
@@ -161,7 +196,7 @@ def totals_line(report: Report) -> str:
     if total.prompts is not None:
         parts.append(count(total.prompts, "prompt"))
     if total.replies is not None:
-        parts.append(f"{total.replies:,} {'reply' if total.replies == 1 else 'replies'}")
+        parts.append(plural(total.replies, "reply", "replies"))
     errors = total.errors or {}
     if failed := sum(errors.values()):
         parts.append(f"{count(failed, 'error')} ({', '.join(f'{n} {name}' for name, n in errors.items())})")

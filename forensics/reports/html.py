@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from forensics.incident.build import assemble
 from forensics.incident.model import Incident, Track
 from forensics.reports import Style, _page, _svg
+from forensics.reports._words import count
 from forensics.safe import plain
 from forensics.summary import Report
 
@@ -114,7 +115,8 @@ def _strings(incident: Incident) -> dict[str, Any]:
         "groups": [_page.group_strings(one) for one in incident.groups],
         "opened": FEW if incident.summary.findings <= FEW else 1,
         "replays": incident.replays,
-        "replays_left_out": incident.replays_left_out,
+        "replays_left_out": _page.not_replayed(incident),
+        "no_findings": _page.no_findings(incident),
         "coverage": _page.coverage_words(incident),
         "limits": incident.limits,
         "remarks": incident.remarks,
@@ -129,10 +131,10 @@ def _strings(incident: Incident) -> dict[str, Any]:
             }
             for path, one in bad[: _page.MOST_MALFORMED]
         ],
-        "malformed_words": f"{len(bad):,} malformed lines"
+        "malformed_words": count(len(bad), "malformed line")
         + (f", the first {_page.MOST_MALFORMED:,}" if len(bad) > _page.MOST_MALFORMED else ""),
         "skipped": coverage.skipped[: _page.MOST_SESSIONS],
-        "skipped_words": f"{len(coverage.skipped):,} inputs that were not read"
+        "skipped_words": f"{count(len(coverage.skipped), 'input')} not read"
         + (f", the first {_page.MOST_SESSIONS:,}" if len(coverage.skipped) > _page.MOST_SESSIONS else ""),
         "sessions": [_page.session_strings(one) for one in sessions],
         "sessions_words": "Sessions with their totals"

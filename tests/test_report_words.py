@@ -1,0 +1,157 @@
+"""What an incident report says of money, of silences, of nothing read, and of what nobody recorded."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forensics.cli import run
+from forensics.incident.evidence import words
+from forensics.incident.model import Impact, Incident
+from forensics.incident.undated import undated
+from forensics.parsers._opencode_rules import DIED
+from forensics.reports._incident_markdown import page
+from forensics.reports._words import figure, hours, money, times_of
+from tests.rows import failed, file_of_rows, prompt, reply
+
+Build = Callable[..., Incident]
+BEGIN = 1_780_000_000_000
+
+
+def write(path: Path, *rows: dict[str, object], session: str = "s1") -> Path:
+    first: dict[str, object] = {"kind": "session", "agent": "demo"}
+    text = "".join(json.dumps({"session": session} | row) + "\n" for row in (first, *rows))
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def impact(made: Incident) -> dict[str, Impact]:
+    return {row.metric: row for row in made.impact}
+
+
+def told(made: Incident) -> str:
+    return " ".join("".join(piece.text for piece in sentence) for sentence in made.paragraph)
+
+
+def broken_off(path: Path) -> Path:
+    return write(
+        path,
+        prompt(ts=BEGIN),
+        failed("overflow", ts=BEGIN + 5000, error="too long"),
+    )
+
+
+def test_a_report_says_the_same_on_every_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken_off(tmp_path / "s.jsonl")
+    texts = []
+    for day in range(2):
+        monkeypatch.setattr("time.time", lambda day=day: 1_790_000_000 + day * 86_400)
+        target = tmp_path / f"{day}.json"
+        assert run(["report", str(tmp_path / "s.jsonl"), "-o", str(target), "-q", "--cap", "100000"]) == 0
+        texts.append(target.read_text(encoding="utf-8"))
+    assert texts[0] == texts[1]
+    (stall,) = [group for group in json.loads(texts[0])["groups"] if group["detector"] == "silent-stall"]
+    assert stall["cases"][0]["finding"]["message"].endswith("and nothing followed up to the end of the record")
+    assert "idle_seconds" not in stall["cases"][0]["finding"]["measures"]
+
+
+def test_a_time_that_is_given_is_told_of(tmp_path: Path) -> None:
+    broken_off(tmp_path / "s.jsonl")
+    target = tmp_path / "r.json"
+    options = ["--now", "2026-06-01", "--cap", "100000"]
+    assert run(["report", str(tmp_path / "s.jsonl"), "-o", str(target), "-q", *options]) == 0
+    document = json.loads(target.read_text(encoding="utf-8"))
+    (stall,) = [group for group in document["groups"] if group["detector"] == "silent-stall"]
+    assert "until the scan (" in stall["cases"][0]["finding"]["message"]
+    assert document["options"]["now"] == "2026-06-01T00:00:00.000Z"
+
+
+def test_a_silence_that_the_record_ends_with_is_no_time_lost(tmp_path: Path, incident_of: Build) -> None:
+    rows = impact(incident_of(broken_off(tmp_path / "s.jsonl")))
+    assert "Time in silence after work broke off" not in rows
+    row = rows["Times work broke off and the record ends"]
+    assert (row.value, row.note) == ("1", "the record goes until 2026-05-28 20:26:45 UTC")
+
+
+def test_a_silence_that_a_person_ended_is_a_time_lost(tmp_path: Path, incident_of: Build) -> None:
+    path = write(
+        tmp_path / "s.jsonl",
+        prompt(ts=BEGIN),
+        failed("overflow", ts=BEGIN + 5000, error="too long"),
+        prompt("Now paint the gate instead, in the green that is left.", ts=BEGIN + 7_205_000),
+        reply(ts=BEGIN + 7_210_000),
+    )
+    row = impact(incident_of(path))["Time in silence after work broke off"]
+    assert (row.value, row.note) == ("2 h", "until a person came")
+
+
+def test_only_the_time_of_the_scan_is_left_out_of_a_finding(tmp_path: Path, incident_of: Build) -> None:
+    made = incident_of(broken_off(tmp_path / "s.jsonl"))
+    (finding,) = [case.finding for group in made.groups for case in group.cases if group.detector == "silent-stall"]
+    changed = undated(finding)
+    assert changed.id == finding.id
+    assert finding.measures.keys() - changed.measures.keys() == {"idle_seconds"}
+    assert undated(changed) is changed
+
+
+def test_small_sums_are_told_with_their_digits() -> None:
+    sums = (0, 0.0000347, 0.004, 0.00999, 0.01, 12.3456, 1234.5, -0.0002)
+    assert [money(one) for one in sums] == [
+        "$0.00", "$0.0000347", "$0.004", "$0.00999", "$0.01", "$12.35", "$1,234.50", "$-0.0002",
+    ]  # fmt: skip
+
+
+def test_sessions_without_a_cost_are_told(tmp_path: Path, incident_of: Build) -> None:
+    write(tmp_path / "a.jsonl", reply(cost=0.0000347, context=5, ts=BEGIN))
+    write(tmp_path / "b.jsonl", failed("overflow", ts=BEGIN), failed("overflow", ts=BEGIN + 1), session="s2")
+    write(tmp_path / "c.jsonl", prompt(ts=BEGIN), failed("overflow", ts=BEGIN), session="s3")
+    made = incident_of(tmp_path)
+    row = impact(made)["Recorded cost in all"]
+    assert (row.value, row.note) == ("$0.0000347", "as recorded by the agent; 2 of 3 sessions have no cost on record")
+    assert made.tracks[-1].spent[-1][1] == 0.0000347
+    write(tmp_path / "d.jsonl", failed("overflow", ts=BEGIN), prompt("continue", ts=BEGIN + 9000), session="s4")
+    assert "The files record $0.0000347 in all; 3 of 4 sessions have no cost on record." in told(incident_of(tmp_path))
+
+
+def test_a_session_whose_cost_one_of_its_files_knows_is_none_without(tmp_path: Path, incident_of: Build) -> None:
+    write(tmp_path / "a.jsonl", reply(cost=0.5, context=5, ts=BEGIN))
+    write(tmp_path / "b.jsonl", reply(context=5, ts=BEGIN + 90_000_000))
+    assert impact(incident_of(tmp_path))["Recorded cost in all"].note == "as recorded by the agent"
+
+
+def test_words_that_nobody_recorded_are_not_quoted(tmp_path: Path, incident_of: Build) -> None:
+    rows = impact(incident_of(write(tmp_path / "s.jsonl", failed("unknown", ts=BEGIN, error=DIED))))
+    row = rows[f"Reply that failed: {DIED}"]
+    assert (row.value, row.basis) == ("1", "inferred")
+    (event,) = file_of_rows(failed("unknown", error=DIED)).sessions[0].events
+    assert words(event) == f"reply failed (unknown), inferred: {DIED}"
+
+
+def test_where_nothing_was_read_nothing_was_looked_for(tmp_path: Path, incident_of: Build) -> None:
+    from forensics.reports.html import page as html  # noqa: PLC0415
+
+    (tmp_path / "notes.txt").write_text("just some words\n", encoding="utf-8")
+    made = incident_of(tmp_path)
+    for text in (page(made), html(made)):
+        assert "Nothing was read, so nothing was looked for." in text
+        assert "None of the detectors" not in text
+        assert "record no cost" not in text
+
+
+def test_where_something_was_read_the_detectors_found_nothing(tmp_path: Path, incident_of: Build) -> None:
+    made = incident_of(write(tmp_path / "s.jsonl", prompt(ts=BEGIN), reply(ts=BEGIN + 5)))
+    assert "\nNone of the detectors that ran found anything.\n" in page(made)
+    assert "1 session with 1 reply were read" in told(made)
+
+
+def test_times_below_an_hour_and_ratios_near_one_are_told_with_what_they_hold() -> None:
+    assert [hours(one) for one in (0.0016, 0.5, 1, 12.84, 1234.5)] == [
+        "5.76 s",
+        "30 min",
+        "1.0 h",
+        "12.8 h",
+        "1,234.5 h",
+    ]
+    assert (figure("hours", 0.0016), figure("minutes", 0.05), figure("minutes", 90)) == ("5.76 s", "3 s", "1.5 h")
+    assert [times_of(one) for one in (0.99, 1, 1.04, 1.06, 8.39)] == ["0.99", "1.0", "1.04", "1.1", "8.4"]
