@@ -103,7 +103,7 @@ def _rest(source: Source, middle: int) -> "Iterator[Connection]":
 
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_search, args=(source.path, middle, theirs), daemon=True)
+    child = context.Process(target=_search, args=(source.path, middle, theirs, ours), daemon=True)
     child.start()
     theirs.close()
     try:
@@ -114,8 +114,9 @@ def _rest(source: Source, middle: int) -> "Iterator[Connection]":
         child.join()
 
 
-def _search(path: Path, start: int, connection: "Connection") -> None:
+def _search(path: Path, start: int, connection: "Connection", reader: "Connection") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    reader.close()  # as long as it is open here too, the pipe does not break when the other process is killed
     source = Source(path)
     waiting: Queue[bytes] = Queue(_WAITING)
     sender = threading.Thread(target=_send, args=(waiting, connection), daemon=True)

@@ -1,3 +1,4 @@
+import multiprocessing
 import sys
 import threading
 from collections.abc import Callable
@@ -531,6 +532,23 @@ def test_a_log_of_which_the_fork_searches_nearly_all_reads_the_same(
     assert 500 < middle < 2000
     assert _everything(path)[:3] == whole[:3]
     assert sorted(_everything(path)[3]) == sorted(whole[3])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a log is searched in two processes on Linux only")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_fork_ends_when_the_process_that_it_searches_for_was_killed(write: Write) -> None:
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    path = write(_stage("policy_skip", 1, snapshot=SNAPSHOT).encode() * 20_000)  # more than a pipe holds
+    search = forensics.parsers._pilotdeck_halves._search
+    fork = context.Process(target=search, args=(path, 0, theirs, ours), daemon=True)
+    fork.start()
+    theirs.close()
+    ours.close()
+    fork.join(20)
+    code = fork.exitcode
+    fork.kill()
+    assert code == 1
 
 
 @pytest.mark.parametrize(("every", "share"), [(0, 8 << 20), (2000, 8 << 20), (20, 1 << 20)])
