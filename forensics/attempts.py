@@ -165,6 +165,11 @@ def rounds(events: list[Event], pairs: list[Attempt], good: int) -> list[Round]:
     lead: Event | None = None
     pressure: int | None = None
     for event in events:
+        if event.run is not None:
+            lead, pressure = None, event.run.contexts[-1]
+            if found:
+                found[-1].prompts += event.run.prompts
+                found[-1].asked += event.run.prompts
         pair = owner.get(id(event))
         if pair is not None and not (pair.trigger == "manual" or pair.outcome == "skipped"):
             if found and found[-1].attempt is pair:

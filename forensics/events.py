@@ -5,6 +5,7 @@ Rows stream through the program as `Event` structs; `SCHEMA` gives the same colu
 `forensics read` writes.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -52,19 +53,34 @@ GOOD_STOPS: frozenset[str] = frozenset({"done", "tool"})
 
 
 class Run(msgspec.Struct, gc=False):
-    """Good replies in a row, measured and added up but not told one by one: what a brief reading needs of them.
+    """Good replies, measured and added up but not told one by one: what a brief reading needs of them.
 
-    The lists are in order, of one length; -1 is unknown. The sums are of the same replies.
+    They lie before the row that brings them: the steps of a turn, or whole turns that went well.
+
+    The columns are in order, of one length and never empty. The sums are of the same replies.
     """
 
-    lines: list[int]
-    times: list[int]
-    contexts: list[int]
-    totals: list[int]
+    lines: Sequence[int]
+    times: Sequence[int]
+    """Never falling."""
+    contexts: Sequence[int]
+    totals: Sequence[int | None]
     input: int = 0
     cached: int = 0
     output: int = 0
     cost: float | None = None
+    prompts: int = 0
+    """A person's prompts among them, where whole turns were gathered."""
+
+    @property
+    def start(self) -> int:
+        """The time of the first, UTC milliseconds."""
+        return self.times[0]
+
+    @property
+    def end(self) -> int:
+        """The time of the last, UTC milliseconds."""
+        return self.times[-1]
 
 
 class Event(msgspec.Struct, kw_only=True, gc=False):
@@ -136,7 +152,7 @@ class Event(msgspec.Struct, kw_only=True, gc=False):
     text: str | None = None
     """The first characters of what was said, or the summary's own text where a detector must judge it."""
     run: Run | None = None
-    """Only in a brief reading: the good replies right before this one that it stands for as well."""
+    """Only in a brief reading: the good replies right before this row, which are not told."""
     nth: int = 0
     """Good replies in the session before this row. Filled by `timeline`, not by parsers."""
     seq: int = 0

@@ -48,13 +48,17 @@ class _Asked:
 
     def __init__(self) -> None:
         self.prompts: list[Event] = []
-        self.first: dict[Hashable, int] = {}
-        """What tells a prompt's content, and the position where it came first."""
+        self._first: dict[Hashable, int] = {}
+        """What tells a prompt's content, and the position where it came first; filled when it is asked for."""
+        self._filled = 0
 
-    def add(self, prompt: Event) -> None:
-        for key in _contents(prompt):
-            self.first.setdefault(key, len(self.prompts))
-        self.prompts.append(prompt)
+    def first(self, key: Hashable) -> int | None:
+        """Give the position of the first prompt of this content."""
+        for at in range(self._filled, len(self.prompts)):
+            for one in _contents(self.prompts[at]):
+                self._first.setdefault(one, at)
+        self._filled = len(self.prompts)
+        return self._first.get(key)
 
 
 class Asked(Sequence[Event]):
@@ -78,7 +82,8 @@ class Asked(Sequence[Event]):
 
     def holds(self, prompt: Event) -> bool:
         """Whether one of them has the same content: by its hash where both have one, else by its text and size."""
-        return any(self._all.first.get(key, self._end) < self._end for key in _contents(prompt, sought=True))
+        found = (self._all.first(key) for key in _contents(prompt, sought=True))
+        return any(at is not None and at < self._end for at in found)
 
 
 def _contents(prompt: Event, *, sought: bool = False) -> Iterator[Hashable]:
@@ -186,9 +191,9 @@ def _breaks(session: Session) -> list[Break]:
     asked = _Asked()
     for index, turn in enumerate(turns):
         if turn.prompt is not None:
-            asked.add(turn.prompt)
+            asked.prompts.append(turn.prompt)
         following = turns[index + 1] if index + 1 < len(turns) else None
-        one = _break(turn, Asked(asked), following, answers[index + 1] if following else None)
+        one = _break(turn, asked, following, answers[index + 1] if following else None)
         if one is not None:
             found.append(one)
         elif turn.reply is not None and turn.reply.stop == "done":
@@ -201,6 +206,8 @@ class _Turn:
 
     What the agent asks itself on the side (heartbeats, timers, memory flushes) is left out with its replies.
     """
+
+    __slots__ = ("after", "announced", "before", "first", "foreign", "good", "last", "opening", "prompt", "reply")
 
     def __init__(self, prompt: Event | None) -> None:
         self.prompt = prompt
@@ -291,7 +298,7 @@ def _together(one: Event | None, other: Event | None) -> bool:
     return 0 <= other.ts - one.ts <= _TOGETHER_MS
 
 
-def _break(turn: _Turn, asked: Asked, following: _Turn | None, answer: Event | None) -> Break | None:
+def _break(turn: _Turn, asked: _Asked, following: _Turn | None, answer: Event | None) -> Break | None:
     reply = turn.reply
     row = turn.after[-1] if turn.after else None
     if turn.foreign or (following is not None and turn.running and following.opening == "compacted"):
@@ -308,7 +315,7 @@ def _break(turn: _Turn, asked: Asked, following: _Turn | None, answer: Event | N
     return Break(
         kind=kind,
         row=broken,
-        asked=asked,
+        asked=Asked(asked),
         compactions=tuple(around),
         compacted=any(one.outcome in {"summary", "dropped"} for one in turn.after),
         announced=turn.announced,

@@ -128,17 +128,23 @@ class Result(msgspec.Struct, kw_only=True):
 
 def scan_file(path: Path, name: str, options: Options) -> Result:
     """Scan one file; `name` is the path as the user gave it. Never raises for what a file contains."""
-    return look(path, name, options)[0]
+    return look(path, name, options, brief=True)[0]
 
 
 def look(
-    path: Path, name: str, options: Options, watch: Callable[[Iterator[Event]], Iterator[Event]] | None = None
+    path: Path,
+    name: str,
+    options: Options,
+    watch: Callable[[Iterator[Event]], Iterator[Event]] | None = None,
+    *,
+    brief: bool = False,
 ) -> tuple[Result, File | None]:
     """Scan one file and give its sessions too; `None` for a file that was not read.
 
     `watch` is put between parser and sessions: it sees every row, the ones that a session does not keep included.
+    `brief`: the caller asks for findings and totals alone, so that sessions need not hold the turns that went well.
     """
-    source = Source(path, name, brief=watch is None)
+    source = Source(path, name, brief=brief)
     try:
         size = source.size
         chosen = recognise(path)

@@ -49,7 +49,8 @@ class Session:
         self.cap_source: CapSource | None = None
         self.memo: dict[str, Any] = {}
         """What several detectors derive from the session, kept by name so that it is computed once."""
-        self._replies: list[Event] = []
+        self._sized: list[Event] = []
+        """Replies, and prompts that bring some, not added up yet."""
         self._cut: Event | None = None
         self._run: set[str] = set()
         self._pending: dict[str, Event] = {}
@@ -70,28 +71,38 @@ class Session:
                 self.start = ts
         kind = event.kind
         if kind == "reply":
-            self._replies.append(event)
-            if len(self._replies) == _BULK:
-                self._measure()
-            if event.stop in GOOD_STOPS:
-                self.good += 1
-                if "reply" in self._run:
-                    self._pending["reply"] = event
-                else:
-                    self._keep_ends(event)
-            else:
-                self._keep(event)
-                self._cut = event if event.stop == "length" else None
+            self._reply(event)
         elif kind == "tool":
             self.tools += 1
             if self._cut is not None:  # a cut reply whose calls run all the same: its turn goes on
                 if self._cut.seq + 1 == event.seq:
                     self._cut.tool = event.tool or "unknown"
                 self._cut = None
+        elif kind == "prompt":
+            if event.run is not None:
+                self._sized.append(event)
+            self._keep(event)
+            if event.origin == "human":
+                self.prompts += 1
         else:
             self._other(event, kind)
         if event.cap is not None:
             self._cap(event.cap, event.cap_source or "recorded")
+
+    def _reply(self, event: Event) -> None:
+        self.replies += 1
+        self._sized.append(event)
+        if len(self._sized) >= _BULK:
+            self._measure()
+        if event.stop not in GOOD_STOPS:
+            self._keep(event)
+            self._cut = event if event.stop == "length" else None
+            return
+        self.good += 1
+        if "reply" in self._run:
+            self._pending["reply"] = event
+        else:
+            self._keep_ends(event)
 
     def _other(self, event: Event, kind: Kind) -> None:
         if kind == "budget":
@@ -113,8 +124,6 @@ class Session:
             self.version = event.version or self.version
             self.agent = event.agent or self.agent
             self.parent = event.parent or self.parent
-        elif kind == "prompt" and event.origin == "human":
-            self.prompts += 1
 
     @cached_property
     def attempts(self) -> list[Attempt]:
@@ -138,7 +147,7 @@ class Session:
 
     def contexts(self, width: int) -> list[int]:
         """Shorten the known context sizes to at most `width` figures, each the greatest of its stretch."""
-        known = [figure for figure in self.samples.contexts if figure is not None]
+        known = self.samples.contexts
         step = max(1, -(-len(known) // width))
         return [max(known[at : at + step]) for at in range(0, len(known), step)]
 
@@ -150,10 +159,9 @@ class Session:
 
     def _measure(self) -> None:
         """Count, add up and measure the replies since the last time, together: that is cheaper than one by one."""
-        replies = self._replies
+        replies = self._sized
         if not replies:
             return
-        self.replies += len(replies)
         for stop, count in Counter([event.stop for event in replies]).items():
             if stop == "length":
                 self.length_stops += count
@@ -167,14 +175,14 @@ class Session:
         costs = [event.cost for event in replies if event.cost is not None]
         if costs:
             self.cost = (self.cost or 0.0) + sum(costs)
-        self.samples.extend([event for event in replies if event.context is not None or event.total is not None])
+        self.samples.extend(replies)
         replies.clear()
 
     def _take(self, run: Run) -> None:
-        """Take good replies that came as columns; the row that brings them is the last of their run."""
-        self._measure()
+        """Take good replies that came as columns; they are measured with the row that brings them."""
         count = len(run.lines)
-        self.rows += count
+        self.rows += count + run.prompts
+        self.prompts += run.prompts
         self.replies += count
         self.good += count
         self.input_tokens = (self.input_tokens or 0) + run.input
@@ -182,11 +190,8 @@ class Session:
         self.output_tokens = (self.output_tokens or 0) + run.output
         if run.cost is not None:
             self.cost = (self.cost or 0.0) + run.cost
-        self.samples.extend_by(run)
-        known = [ts for ts in run.times if ts >= 0]
-        if known:
-            self.start = min(known if self.start is None else [*known, self.start])
-            self.end = max(known if self.end is None else [*known, self.end])
+        self.start = run.start if self.start is None else min(run.start, self.start)
+        self.end = run.end if self.end is None else max(run.end, self.end)
 
     def _spend(self, event: Event) -> None:
         if event.input is not None:

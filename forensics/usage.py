@@ -7,12 +7,14 @@ kept here in order; `outliers` names those that contradict the figures beside th
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from forensics.events import Event, Run
+from forensics.events import Event
 
 _UNKNOWN = -1
 _TOO_GREAT = 1 << 62
+_BLANK = array("q", [_UNKNOWN])
 FACTOR = 10
 """A figure this many times its neighbours or its estimate cannot be one request's: tokenisers differ by 2 to 4."""
 _LONE = 3
@@ -79,32 +81,22 @@ class Samples:
         """Keep the sizes of a row."""
         self.extend([event])
 
-    def extend(self, events: list[Event]) -> None:
-        """Keep the sizes of rows, a column at a time: this is half the cost of a row at a time."""
-        read = (
-            [event.line for event in events],
-            [event.ts for event in events],
-            [event.context for event in events],
-            [event.total for event in events],
-            [event.estimate for event in events],
-            [event.messages for event in events],
-            [event.cap for event in events],
-        )
-        unknown = [_UNKNOWN] * len(events)
-        for column, figures in zip(self._columns, read, strict=True):
-            if figures.count(None) == len(figures):
-                column.extend(unknown)
+    def extend(self, rows: list[Event]) -> None:
+        """Keep the sizes of rows, and of the replies that came with them (`Event.run`), in their order.
+
+        A column at a time is half the cost of a row at a time. A reply without usage and a prompt are passed over.
+        """
+        columns = _columns(rows)
+        for column, figures in zip(self._columns, columns, strict=True):
+            unknown = figures.count(None)
+            if unknown == len(figures):
+                column.extend(_BLANK * unknown)
+            elif not unknown and min(figures) >= 0 and max(figures) < _TOO_GREAT:  # type: ignore[type-var, operator]
+                column.extend(figures)  # type: ignore[arg-type]
             else:
                 column.extend([_UNKNOWN if one is None or not -1 < one < _TOO_GREAT else one for one in figures])
-        if None in read[0]:
-            self._records.extend(event.record for event in events if event.line is None)
-
-    def extend_by(self, run: Run) -> None:
-        """Keep the sizes of replies that came as columns."""
-        unknown = [_UNKNOWN] * len(run.lines)
-        figures = (run.lines, run.times, run.contexts, run.totals, unknown, unknown, unknown)
-        for column, values in zip(self._columns, figures, strict=True):
-            column.extend(values)
+        if None in columns[0]:
+            self._records.extend(row.record for row in rows if row.line is None and _counts(row))
 
     def cut(self) -> None:
         """Mark that the context was cut here (a compaction): a fall of the figures after it is no wonder."""
@@ -155,9 +147,10 @@ class Samples:
         return Excess(first, start, peak, window, over, kept) if over else None
 
     @property
-    def contexts(self) -> list[int | None]:
-        """The context sizes in order."""
-        return [None if figure < 0 else figure for figure in self._columns[2]]
+    def contexts(self) -> list[int]:
+        """The known context sizes in order."""
+        column = self._columns[2]
+        return column.tolist() if min(column, default=0) >= 0 else [figure for figure in column if figure >= 0]
 
     def peak(self, *, without: set[int]) -> int | None:
         """Give the greatest context, samples at the positions `without` left out; `None` when none is known."""
@@ -181,10 +174,11 @@ class Samples:
     def _jumps(self, contexts: "array[int]") -> dict[int, _Mark]:
         cuts = set(self._cuts)
         found: dict[int, _Mark] = {}
-        for at in range(1, len(contexts)):
+        falls = [at for at, (last, size) in enumerate(pairwise(contexts), 1) if 0 < size * 2 <= last]
+        for at in falls:
             size = contexts[at]
             last = contexts[at - 1]
-            if size <= 0 or size * 2 > last or at in cuts:
+            if at in cuts:
                 continue
             if last > FACTOR * size and at - 1 not in cuts and at > 1 and 0 < contexts[at - 2] * FACTOR < last:
                 found[at - 1] = _Mark("context", max(size, contexts[at - 2]), "jump")
@@ -192,6 +186,34 @@ class Samples:
                 run = _sum_before(contexts, at, cuts)
                 found |= dict.fromkeys(run, _Mark("context", contexts[run.start - 1], "running sum"))
         return found
+
+
+def _counts(row: Event) -> bool:
+    return row.context is not None or row.total is not None or row.kind == "budget"
+
+
+def _columns(rows: list[Event]) -> tuple[list[int | None], ...]:
+    columns: tuple[list[int | None], ...] = ([], [], [], [], [], [], [])
+    lines, times, contexts, totals, *others = columns
+    estimates, messages, caps = others
+    for row in rows:
+        run = row.run
+        if run is not None:
+            lines += run.lines
+            times += run.times
+            contexts += run.contexts
+            totals += run.totals
+            for column in others:
+                column.extend([None] * len(run.lines))
+        if _counts(row):
+            lines.append(row.line)
+            times.append(row.ts)
+            contexts.append(row.context)
+            totals.append(row.total)
+            estimates.append(row.estimate)
+            messages.append(row.messages)
+            caps.append(row.cap)
+    return columns
 
 
 def _sum_before(contexts: "array[int]", end: int, cuts: set[int]) -> range:

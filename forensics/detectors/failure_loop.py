@@ -71,9 +71,12 @@ def _runs(events: list[Event]) -> Iterator[tuple[_Run, str]]:
             run.streak = 0
             run.compactions += event.kind == "compacted"
         elif ended := _end(event):
-            yield run, ended
-            run = _Run(event if event.kind == "prompt" else run.prompt)
-    yield run, "nothing"
+            if run.failed:
+                yield run, ended
+            if run.failed or run.compactions or event.kind == "prompt":
+                run = _Run(event if event.kind == "prompt" else run.prompt)
+    if run.failed:
+        yield run, "nothing"
 
 
 def _end(event: Event) -> str:

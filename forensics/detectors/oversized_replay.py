@@ -66,14 +66,15 @@ def _loops(events: list[Event]) -> Iterator[_Loop]:
                 if not loop.replays:
                     loop = loop._replace(own=written is not None and _same(event, written))
                 loop.replays.append(event)
-            elif event.origin == "human":
+            elif event.origin == "human" and loop.rows:
                 loop = _Loop([], [])
         elif event.kind == "compacted" or (event.kind == "reply" and event.stop == "error"):
             loop.rows.append(event)
         elif event.kind == "reply" and event.stop in GOOD_STOPS:
             if loop.replays and any(row.kind == "reply" and row.seq > loop.replays[0].seq for row in loop.rows):
                 yield loop
-            loop = _Loop([], [])
+            if loop.replays or loop.rows:
+                loop = _Loop([], [])
     if loop.replays:
         yield loop
 

@@ -114,6 +114,15 @@ def text_of(found: list[Block]) -> str:
     return "\n".join(block.text for block in found if block.text and block.type == "text")
 
 
+def visible(content: Raw) -> str | None:
+    """Give a message's visible text; `None` where the content is absent or of another shape, which nobody lists."""
+    try:
+        found = _BLOCKS.decode(content)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return text_of(found) if isinstance(found, list) else found
+
+
 def size_of(found: list[Block]) -> int:
     """Count the characters of a message, images (as base64) and tool arguments included."""
     if len(found) == 1 and found[0].type == "text":

@@ -49,10 +49,15 @@ class _Provenance(msgspec.Struct, gc=False):
 _PROVENANCE = msgspec.json.Decoder(_Provenance)
 
 
+def is_wrapped(text: str) -> bool:
+    """Tell whether a user message may be more than what a person typed; hardly any is."""
+    return text[:1] in _MARKS or "(untrusted" in text
+
+
 def prompt_of(text: str, *, machine: bool = False) -> Prompt:
     """Take the wrapping off a user message; it is a person's unless it or `machine` says otherwise."""
     origin: Origin = "synthetic" if machine else "human"
-    if text[:1] not in _MARKS and "(untrusted" not in text:  # what nearly every prompt is
+    if not is_wrapped(text):
         return Prompt(text, origin, None, to_the_minute=False)
     if text.startswith(("System: [", "System (untrusted): [")):
         rest = _without_system_lines(text)

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from forensics.events import GOOD_STOPS, Event
+from forensics.events import Event
 from forensics.faults import classify
 from forensics.parse import Source
 from forensics.parsers._pi import (
@@ -28,10 +28,9 @@ from forensics.parsers._pi import (
     tool,
 )
 from forensics.parsers._pi_prompt import is_machine, prompt_of
-from forensics.parsers._pi_runs import Runs
 from forensics.parsers._pi_summary import details_of, dropped, spent, summarised, verbatim
 from forensics.parsers._pi_tree import Branch, Tree
-from forensics.sane import FIRST, LAST, Count, Millis
+from forensics.sane import Count, Millis
 from forensics.tolerant import canonical, salvage
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -87,10 +86,15 @@ class Reader:
         self.trees: list[Tree] = []
         self.session = source.path.name.partition(".jsonl")[0]
         self.header = Event(kind="session", session=self.session)
-        self._restate = False
-        self._internal = False
-        self._last_reply: int | None = None
-        self._broken: str | None = None
+        self.restating = False
+        """The agent showed itself after the header was passed on."""
+        self.last = 0
+        """The time of the row before."""
+        self.last_reply: int | None = None
+        self.broken: str | None = None
+        """Why the next reply was cut off, where a row before it says so."""
+        self.internal = False
+        """A workflow's session: no person writes to it."""
         self._back: list[str] = []
         self._kinds: dict[str, int] = {}
         self._versions: dict[str, set[bytes]] = {}
@@ -116,72 +120,49 @@ class Reader:
 
     def rows(self, *, held: bool) -> Iterator[Event]:
         """Yield an event per entry that is one. `held`: the caller keeps them all before it passes any on."""
-        last = 0
-        left_out: tuple[int, str | None, int | None, Message] | None = None
-        runs = Runs(self.source) if self.source.brief else None
-        cut = False
-        for line, entry in self._entries():
-            try:
-                gap: timedelta = entry.timestamp - _EPOCH  # type: ignore[operator, assignment]
-                at = gap.days * 86_400_000 + gap.seconds * 1000 + gap.microseconds // 1000
-            except TypeError:  # no time, a number, or a time that names no zone
-                at = 0
-            ts = at if FIRST <= at < LAST else told_time(entry.timestamp, self.source, line, entry.id)
-            record = entry.id
-            if record is not None and not self._is_new(entry, record, line):
+        for line, entry in self.entries():
+            ts = told_time(entry.timestamp, self.source, line, entry.id)
+            if entry.id is not None and not self.is_new(entry, entry.id, line):
                 continue
-            if ts is not None:
-                if ts < last and entry.type != "session":
-                    self._back.append(
-                        f"line {line}: the clock went back by {(last - ts) / 1000:g} s; file order is kept"
-                    )
-                last = ts
-            message = entry.message
-            if runs is not None and message is not None and not cut and (held or not self._restate):
-                if message.role == "toolResult":
-                    if record is not None and self.header.agent is None:
-                        self._look_at_details(message.details)
-                    left_out = line, record, ts, message
-                    continue
-                if message.role == "assistant" and self._broken is None and runs.take(line, record, ts, message):
-                    self._last_reply, left_out = ts, None
-                    continue
-            if runs is not None:
-                left_out = None
-                if (ended := runs.end(self.session)) is not None:
-                    yield ended
-            event = self._told(line, entry, record, ts)
-            if event is self.header:  # older entries may have been copied into a newer session
-                last = 0
+            self.mind_clock(line, entry, ts)
+            event = self.told(line, entry, ts)
             if event is not None:
                 yield event
-                cut = event.kind == "reply" and event.stop == "length"
-                if runs is not None:
-                    runs.open = event.kind == "reply" and event.stop in GOOD_STOPS
-                if self._restate and not held:
-                    self._restate = False
-                    yield Event(kind="session", session=self.session, line=line, agent=self.header.agent)
-        if runs is not None and (ended := runs.end(self.session)) is not None:
-            yield ended
-        if left_out is not None:
-            yield self._result(*left_out)
-        yield from self._end(held=held)
+                if not held:
+                    yield from self.restated(line)
+        yield from self.end(held=held)
 
-    def _told(self, line: int, entry: Entry, record: str | None, ts: int | None) -> Event | None:
+    def mind_clock(self, line: int, entry: Entry, ts: int | None) -> bool:
+        """Note a time that lies before that of the row before it, and say whether it does; the header's may."""
+        if ts is None:
+            return False
+        back = self.last - ts if entry.type != "session" else 0
+        if back > 0:
+            self._back.append(f"line {line}: the clock went back by {back / 1000:g} s; file order is kept")
+        self.last = ts
+        return back > 0
+
+    def restated(self, line: int | None) -> Iterator[Event]:
+        """Name the agent once more when only a row after the header told it."""
+        if self.restating:
+            self.restating = False
+            yield Event(kind="session", session=self.session, line=line, agent=self.header.agent)
+
+    def told(self, line: int, entry: Entry, ts: int | None) -> Event | None:
+        """Give the event of an entry; `None` for one that is none."""
         message = entry.message
         if message is None or entry.type != "message":
             return self._entry(entry, line, ts)
         if message.role == "toolResult":
-            if record is not None and self.header.agent is None:
-                self._look_at_details(message.details)
-            return self._result(line, record, ts, message)
+            self.look_at(entry.id, message)
+            return self._result(line, entry.id, ts, message)
         if message.role != "assistant":
-            return self._message(message, Event(kind="note", session=self.session, line=line, record=record, ts=ts))
-        event = reply(message, self.source, self.session, line, record, ts=ts)
-        if event.context is None or message.provider == "openclaw" or self._broken is not None:
+            return self._message(message, Event(kind="note", session=self.session, line=line, record=entry.id, ts=ts))
+        event = reply(message, self.source, self.session, line, entry.id, ts=ts)
+        if event.context is None or message.provider == "openclaw" or self.broken is not None:
             event = self._odd(message, event)
         if event.kind == "reply":
-            self._last_reply = ts
+            self.last_reply = ts
         return event
 
     def _result(self, line: int, record: str | None, ts: int | None, message: Message) -> Event:
@@ -190,7 +171,7 @@ class Reader:
             event.stop = "error"
         return event
 
-    def _entries(self) -> Iterator[tuple[int, Entry]]:
+    def entries(self) -> Iterator[tuple[int, Entry]]:
         """Give the file's entries; when the first is no header, one that takes its place comes before it."""
         entries = self.source.decoded(_ENTRIES)
         first = next(entries, None)
@@ -202,7 +183,8 @@ class Reader:
         self.source.notes.append(f"line {line}: the file does not begin with a session record; its name is taken")
         return chain([(line, Entry(type="session", id=self.session)), first], entries)
 
-    def _is_new(self, entry: Entry, record: str, line: int) -> bool:
+    def is_new(self, entry: Entry, record: str, line: int) -> bool:
+        """Take the next entry with an id into the tree; say whether it is none that was written again as it was."""
         tree = self.trees[-1] if self.trees else None
         if tree is None:
             return True
@@ -230,7 +212,8 @@ class Reader:
             self.source.doubt(line, f"the id of line {first} again, with other content: both are kept")
         return not again
 
-    def _end(self, *, held: bool) -> Iterator[Event]:
+    def end(self, *, held: bool) -> Iterator[Event]:
+        """Settle what only the whole file shows."""
         home = home_of(self.source.path) if self.trees and self.header.agent is None else None
         if home is not None:
             self._is(home)
@@ -240,25 +223,27 @@ class Reader:
 
     def _begin(self, line: int, entry: Entry, ts: int | None) -> Event:
         self.session = entry.id or self.session
+        self.last = 0  # older entries may have been copied into a newer session
         origin = entry.parent_session or entry.branched_from
         self.header = Event(kind="session", session=self.session, line=line, ts=ts, parent=_parent(origin))
         if not self.trees or self.trees[-1].session != self.session:
             self.trees.append(Tree(self.session, line))
-        self._internal = bytes(entry.workflow) not in NOTHING
-        if self._internal:
+        self.internal = bytes(entry.workflow) not in NOTHING
+        if self.internal:
             self._is("atomic")
         return self.header
 
     def _is(self, agent: str) -> None:
         if self.header.agent is None:
             self.header.agent = agent
-            self._restate = True
+            self.restating = True
 
-    def _look_at_details(self, details: Raw) -> None:
+    def look_at(self, record: str | None, message: Message) -> None:
         """Atomic's tools say where a text was read and how long a command took; pi's do not."""
-        start = bytes(details)[:4096]
-        if any(key in start for key in _ATOMIC_DETAILS):
-            self._is("atomic")
+        if record is not None and self.header.agent is None:
+            start = bytes(message.details)[:4096]
+            if any(key in start for key in _ATOMIC_DETAILS):
+                self._is("atomic")
 
     def _odd(self, message: Message, event: Event) -> Event:
         """Tell rows that only look like a reply from replies, and why OpenClaw cut one off, where it says so before."""
@@ -270,10 +255,10 @@ class Reader:
             )
             note.model, note.api = message.model, message.api
             return note
-        fault = classify(self._broken)
-        if event.stop == "aborted" and self._broken is not None and fault not in {"cancelled", "unknown"}:
-            event.error, event.fault = self._broken, fault  # it was not the person
-        self._broken = None
+        fault = classify(self.broken)
+        if event.stop == "aborted" and self.broken is not None and fault not in {"cancelled", "unknown"}:
+            event.error, event.fault = self.broken, fault  # it was not the person
+        self.broken = None
         return event
 
     def _message(self, message: Message, event: Event) -> Event | None:
@@ -298,14 +283,14 @@ class Reader:
         if bytes(provenance) not in NOTHING or prompt.sent is not None:
             self._is("openclaw")
         event.kind = "prompt"
-        event.origin = "synthetic" if self._internal else prompt.origin
+        event.origin = "synthetic" if self.internal else prompt.origin
         event.text = prompt.text[:TEXT_LIMIT]
         event.size = size_of(found)
         event.digest = digest_of(prompt.text.strip() or bytes(content).decode(errors="replace"))
         if prompt.sent is not None and (event.ts is None or prompt.sent < event.ts):
             event.sent = prompt.sent
             surely = prompt.sent + (_MINUTE if prompt.to_the_minute else 1000)
-            if event.origin == "human" and self._last_reply is not None and surely <= self._last_reply:
+            if event.origin == "human" and self.last_reply is not None and surely <= self.last_reply:
                 event.origin = "queued"
         return event
 
@@ -356,7 +341,7 @@ class Reader:
             data = self.source.inner(entry.data, _PROMPT_ERROR, event.line, "data", event.record)
             event.error = data.error if data is not None else None
             event.fault = classify(event.error)
-            self._broken = event.error
+            self.broken = event.error
         return event
 
     def _custom_message(self, event: Event, entry: Entry) -> Event:

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from forensics.events import Event
 from forensics.parse import Head, Piece, Source, parser, writer
+from forensics.parsers._pi_brief import brief
 from forensics.parsers._pi_capture import MARKS, PREFIXES, RULES, pieces, write
 from forensics.parsers._pi_diagnostics import Attempts, beside, decode, event_of
 from forensics.parsers._pi_rows import Reader
@@ -74,20 +75,24 @@ def pi(source: Source) -> Iterator[Event]:
     source.brief = source.brief and not side_files
     reader = Reader(source)
     if source.size <= HOLD_BYTES:
-        held = list(reader.rows(held=True))
+        held = list(_read(reader, held=True))
         abandoned = reader.abandoned()
         if abandoned and source.brief:  # which branch a row lies on shows at the end: none may be left out
             source.restart(brief=False)
             reader = Reader(source)
-            held = list(reader.rows(held=True))
+            held = list(_read(reader, held=True))
         rows = iter(held)
     else:
         abandoned = _branches(source)
         source.brief = source.brief and not abandoned
-        rows = reader.rows(held=False)
+        rows = _read(reader, held=False)
     if side_files:
         rows = _with_attempts(source, reader, rows, side_files)
     return _apart(reader, rows, abandoned) if abandoned else rows
+
+
+def _read(reader: Reader, *, held: bool) -> Iterator[Event]:
+    return brief(reader, held=held) if reader.source.brief else reader.rows(held=held)
 
 
 def _branches(source: Source) -> dict[str, Branch]:

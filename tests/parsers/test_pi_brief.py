@@ -1,19 +1,24 @@
 """A brief reading leaves out tool rows between others, and nothing that a scan tells changes by it."""
 
+import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forensics.detect import detect
-from forensics.parse import Source, read, recognise
+from forensics.parse import Source, parsers, read
 from forensics.scan import totals
 from forensics.timeline import File
 
 
-def _looked_at(path: Path, *, brief: bool) -> tuple[int, list[object], list[object]]:
-    chosen = recognise(path)
+def _looked_at(path: Path, *, brief: bool, cap: int | None = None) -> tuple[int, list[object], list[object]]:
+    chosen = parsers()["pi"]
     events = list(read(Source(path, brief=brief), chosen))
-    file = File(path.name, chosen.name, chosen.agent).build(events)
+    file = File(path.name, chosen.name, chosen.agent).build(events, cap)
     findings = detect(file)
     continues = {
         session.id: [one for one in findings if (one.detector, one.session) == ("manual-continue", session.id)]
@@ -22,7 +27,7 @@ def _looked_at(path: Path, *, brief: bool) -> tuple[int, list[object], list[obje
     figures = [(session.id, session.end, totals(session, continues[session.id])) for session in file.sessions]
     return (
         sum(event.kind == "tool" for event in events),
-        list(findings),
+        [replace(one, times=one.times if one.start is not None else []) for one in findings],
         [(name, end, {**{f: getattr(one, f) for f in one.__struct_fields__}, "rows": 0}) for name, end, one in figures],
     )
 
@@ -48,7 +53,7 @@ def _tools(path: Path, parents: str) -> list[int | None]:
         time = f"2026-07-01T10:00:0{at}.000Z"
         rows.append(f'{{"type":"message","id":"{name}","parentId":{link},"timestamp":"{time}","message":{message}}}')
     path.write_text("\n".join(rows) + "\n")
-    return [event.line for event in read(Source(path, brief=True)) if event.kind == "tool"]
+    return [event.line for event in read(Source(path, brief=True), parsers()["pi"]) if event.kind == "tool"]
 
 
 def test_the_tool_row_that_ends_a_file_stays(tmp_path: Path) -> None:
@@ -66,3 +71,107 @@ def test_a_brief_reading_of_every_recorded_session_tells_the_same(corpus: Path) 
     assert len(paths) > 40
     for path in [*paths, *sorted(corpus.glob("real/pi-*.jsonl")), *sorted(corpus.glob("real/openclaw-*.jsonl"))]:
         assert _looked_at(path, brief=False)[1:] == _looked_at(path, brief=True)[1:], path
+
+
+_USAGE = {"input": 900, "output": 50, "cacheRead": 90, "cacheWrite": 0, "totalTokens": 1040, "cost": {"total": 0.01}}
+_CALL = [{"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "ls"}}]
+_REPLIES: list[dict[str, object]] = [
+    {"stopReason": "toolUse", "content": _CALL},
+    {"stopReason": "toolUse", "content": _CALL},
+    {"stopReason": "toolUse", "content": _CALL, "usage": {**_USAGE, "input": 90_000, "totalTokens": 90_140}},
+    {"stopReason": "stop", "content": [{"type": "text", "text": "done"}]},
+    {"stopReason": "stop", "content": [{"type": "text", "text": "done"}]},
+    {"stopReason": "stop", "content": "done"},
+    {"stopReason": "toolUse", "content": []},
+    {"stopReason": "stop", "content": [{"type": "text", "text": " "}]},
+    {"stopReason": "stop", "content": None},
+    {"stopReason": "stop", "content": 7},
+    {"stopReason": "stop", "content": [{"type": "text", "text": "done"}], "usage": None},
+    {"stopReason": "stop", "content": [{"type": "text", "text": "Sorry, I cannot assist"}], "usage": {"output": 0}},
+    {"stopReason": "toolUse", "content": _CALL, "usage": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}},
+    {"stopReason": "length", "content": _CALL},
+    {"stopReason": "error", "content": [], "errorMessage": "prompt is too long: 210000 tokens > 200000 maximum"},
+    {"stopReason": "error", "content": [], "errorMessage": "429 rate limit"},
+    {"stopReason": "aborted", "content": []},
+    {"stopReason": "stop", "content": "mirror", "provider": "openclaw", "model": "delivery-mirror"},
+]
+_PROMPTS = ["go on with the shelf", "paint it", "continue", "continue", "hello?", "", "System: [2026-07-01 10:00] x"]
+_ENTRIES: list[dict[str, object]] = [
+    {"type": "thinking_level_change", "thinkingLevel": "high"},
+    {"type": "model_change", "provider": "p", "modelId": "m"},
+    {"type": "compaction", "summary": "what was done", "firstKeptEntryId": "0", "tokensBefore": 90_000},
+    {"type": "compaction", "summary": "", "firstKeptEntryId": "0", "tokensBefore": 90_000},
+    {"type": "custom", "customType": "openclaw:prompt-error", "data": {"error": "timed out"}},
+    {"type": "extension"},
+    {"type": "context_window_change", "contextWindow": 50_000},
+]
+
+
+def _messages() -> st.SearchStrategy[dict[str, object]]:
+    reply = st.sampled_from(_REPLIES).map(lambda one: {"role": "assistant", "model": "m", "usage": _USAGE, **one})
+    prompt = st.sampled_from(_PROMPTS).map(lambda text: {"role": "user", "content": text})
+    tool = st.just({"role": "toolResult", "toolName": "bash", "content": [], "isError": False})
+    message = st.one_of(reply, reply, reply, prompt, prompt, tool).map(lambda one: {"type": "message", "message": one})
+    return st.one_of(message, message, message, st.sampled_from(_ENTRIES))
+
+
+_GOOD_TURN = [
+    {"type": "message", "message": {"role": "user", "content": "build the shelf"}},
+    {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[0]}},
+    {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[0]}},
+    {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[3]}},
+]
+_STEPS = st.lists(
+    st.tuples(
+        st.one_of(_messages().map(lambda one: [one]), st.integers(1, 4).map(lambda turns: _GOOD_TURN * turns)),
+        st.sampled_from([1, 1, 1, 1, 90, 4000, 0, -5, None]),
+    ),
+    max_size=14,
+)
+
+
+@given(steps=_STEPS, ids=st.booleans(), cap=st.sampled_from([None, 50_000]))
+@settings(max_examples=400)
+def test_a_brief_reading_of_any_session_tells_the_same(
+    steps: list[tuple[list[dict[str, object]], int | None]],
+    ids: bool,
+    cap: int | None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    start = {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
+    lines: list[dict[str, object]] = [{**start, "version": 3} if ids else start]
+    now = datetime(2026, 7, 1, 10, tzinfo=UTC)
+    for entries, seconds in steps:
+        for entry in entries:
+            now += timedelta(seconds=seconds or 0)
+            row = dict(entry)
+            if seconds is not None:
+                row["timestamp"] = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            if ids:
+                row |= {"id": f"{len(lines)}", "parentId": f"{len(lines) - 1}" if len(lines) > 1 else None}
+            lines.append(row)
+    path = tmp_path_factory.mktemp("pi") / "s.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert _looked_at(path, brief=False, cap=cap)[1:] == _looked_at(path, brief=True, cap=cap)[1:]
+
+
+def test_turns_between_turns_that_went_well_are_not_told(tmp_path: Path) -> None:
+    lines = [{"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}]
+    lines += [
+        {**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"}
+        for at in range(6)
+        for n, row in enumerate(_GOOD_TURN)
+    ]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    events = list(read(Source(path, brief=True), parsers()["pi"]))
+    told = [2, 3, 5, 22, 23, 25]
+    assert [event.line for event in events if event.kind != "session"] == told
+    assert [(row.run.prompts, list(row.run.lines)) for row in events if row.run] == [
+        (0, [4]),
+        (4, [7, 8, 9, 11, 12, 13, 15, 16, 17, 19, 20, 21]),
+        (0, [24]),
+    ]
+    session = File("s.jsonl", "pi", "pi").build(iter(events)).sessions[0]
+    assert (session.prompts, session.replies, session.good, len(session.samples)) == (6, 18, 18, 18)
+    assert (session.input_tokens, session.output_tokens, round(session.cost or 0, 9)) == (16_200, 900, 0.18)

@@ -1,0 +1,142 @@
+"""A brief reading of a pi family session file: what a session's story needs, and no more.
+
+Rows that say nothing of recovery (tool results, thinking levels) are left out between others. The good replies of a
+run are gathered into columns (`_pi_turns`), and so are whole turns that went well.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from forensics.events import Event
+from forensics.parsers._pi import Message, told_time
+from forensics.parsers._pi_rows import Entry, Reader
+from forensics.parsers._pi_turns import LONGEST, Row, Turns, figures_of, is_answer, is_plain, is_step
+from forensics.sane import FIRST_YEAR, LAST_YEAR, millis
+
+_FIRST, _END = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
+
+
+def brief(reader: Reader, *, held: bool) -> Iterator[Event]:
+    """Yield the events of a brief reading, as `Reader.rows` does those of a whole one."""
+    story = _Story(reader, held=held)
+    turns = story.turns
+    before = _FIRST
+    for line, entry in reader.entries():
+        time, record, message = entry.timestamp, entry.id, entry.message
+        try:
+            ordinary = before <= time < _END  # type: ignore[operator]
+        except TypeError:  # no time, a number, or a time that names no zone
+            ordinary = False
+        if not ordinary:
+            yield from story.odd(line, entry, before)
+            before = story.before
+            continue
+        if record is not None and not reader.is_new(entry, record, line):
+            continue
+        before = time  # type: ignore[assignment]
+        if story.calm:
+            if message is None or entry.type != "message":
+                if entry.type == "thinking_level_change" and story.begun and (turns.goes_on or turns.well):
+                    story.left = story.note = line, entry
+                    continue
+            elif message.role == "toolResult":
+                if record is not None:
+                    story.look_at(record, message)
+                story.left = line, entry
+                continue
+            elif message.role == "assistant":
+                if turns.goes_on and (figures := figures_of(line, before, message)) is not None:
+                    if is_step(message):
+                        turns.run.append(figures)
+                        turns.last, story.left = (line, entry), None
+                        if len(turns.run) == 1:
+                            turns.first = turns.last
+                        elif len(turns.run) == LONGEST:
+                            yield from turns.told(reader.session)
+                        continue
+                    if turns.prompt is not None and is_answer(message):
+                        turns.answer(line, entry, figures)
+                        story.left = None
+                        continue
+            elif turns.well and not reader.internal and is_plain(message):
+                turns.ask(line, entry)
+                story.left = None
+                continue
+        reader.last = millis(before)
+        yield from story.told(line, entry, reader.last)
+        before = story.before if entry.type == "session" else before
+    yield from story.end()
+
+
+class _Story:
+    """What a brief reading has left out so far, and what it may leave out next."""
+
+    def __init__(self, reader: Reader, *, held: bool) -> None:
+        self.reader = reader
+        self.turns = Turns(reader)
+        self.held = held
+        self.left: Row | None = None
+        """The last row, where it was left out."""
+        self.note: Row | None = None
+        """The last row left out that a session keeps."""
+        self.calm = True
+        """A row that says nothing may be left out."""
+        self.begun = False
+        """A dated row that the session keeps was told: its time is the first that counts."""
+
+    @property
+    def before(self) -> datetime:
+        """The time of the row before."""
+        return datetime.fromtimestamp(self.reader.last / 1000, UTC) if self.reader.last else _FIRST
+
+    def look_at(self, record: str, message: Message) -> None:
+        """See whether a tool's result tells the agent: then that is to be told first."""
+        self.reader.look_at(record, message)
+        self.calm = self.held or not self.reader.restating
+
+    def odd(self, line: int, entry: Entry, before: datetime) -> Iterator[Event]:
+        """Tell a row without a time, or whose time lies before that of the row before it."""
+        reader = self.reader
+        ts = told_time(entry.timestamp, reader.source, line, entry.id)
+        if entry.id is not None and not reader.is_new(entry, entry.id, line):
+            return
+        if before > _FIRST:
+            reader.last = millis(before)
+        if reader.mind_clock(line, entry, ts) or ts is None:
+            yield from self._all()  # what was left out may hold the latest time, and the next row the first
+            self.calm = False
+        yield from self.told(line, entry, ts)
+
+    def told(self, line: int, entry: Entry, ts: int | None) -> Iterator[Event]:
+        """Tell a row, and before it what it ends."""
+        reader, turns = self.reader, self.turns
+        yield from turns.settled()
+        session = reader.session
+        event = reader.told(line, entry, ts)
+        if event is None:
+            return
+        yield from turns.ended_by(event, session)
+        self.left = self.note = None
+        yield event
+        if not self.held:
+            yield from reader.restated(line)
+        self.begun = event.kind != "session" and (self.begun or (event.kind != "tool" and ts is not None))
+        # The first dated row after a header may hold the session's first time; a cut reply's tool row says that it ran.
+        says = event.kind == "session" or (event.kind == "reply" and event.stop == "length")
+        self.calm = not says and (self.calm or ts is not None)
+
+    def _all(self) -> Iterator[Event]:
+        """Tell what has been gathered and left out."""
+        gathered = self.turns.line
+        rows = {row[0]: row for row in (self.note, self.left) if row is not None and row[0] > gathered}
+        yield from self.turns.told(self.reader.session)
+        self.left = self.note = None
+        for line, entry in rows.values():
+            event = self.reader.told(line, entry, millis(entry.timestamp))  # type: ignore[arg-type]
+            if event is not None:
+                yield event
+
+    def end(self) -> Iterator[Event]:
+        """Tell what is left at the end of the file."""
+        yield from self._all()
+        yield from self.reader.end(held=self.held)
