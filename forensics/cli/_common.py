@@ -114,6 +114,11 @@ def width_of(stream: Any) -> int:
     return shutil.get_terminal_size((100, 24)).columns if is_terminal(stream) or os.environ.get("COLUMNS") else 100
 
 
+def narrow(stream: Any) -> int | None:
+    """Give the columns to fit text to: those of a screen, or COLUMNS; `None` where text goes to a file or a pipe."""
+    return max(20, width_of(stream)) if is_terminal(stream) or os.environ.get("COLUMNS") else None
+
+
 def encodes(text: str, stream: Any) -> bool:
     """Whether the stream can show the text."""
     try:

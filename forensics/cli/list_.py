@@ -1,10 +1,12 @@
 """The command that lists the parsers, detectors and policies."""
 
+import sys
 from typing import Annotated
 
 import typer
 
 from forensics.cli import _common
+from forensics.cli._fit import fit
 from forensics.cli._plugins import FOLDERS, Page, pages
 from forensics.config import UsageError, nearest
 from forensics.reports.json import encode
@@ -24,7 +26,8 @@ def list_(
         content = {name: [{"name": one.name, "summary": one.summary} for one in found] for name, found in shown.items()}
         _common.write(encode(content, indent=2) + "\n")
     elif format_ == "table":
-        _common.write("\n".join(_table(name, found) for name, found in shown.items()))
+        table = "\n".join(_table(name, found) for name, found in shown.items())
+        _common.write(fit(table, _common.narrow(sys.stdout), headed=False))
     else:
         raise UsageError(f"--format: {format_!r} does not fit; give table or json")
 

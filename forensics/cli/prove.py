@@ -1,6 +1,7 @@
 """The command that proves what a recovery policy can and cannot do."""
 
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ import typer
 from forensics import safe
 from forensics.cli import _common
 from forensics.cli._common import Quiet
+from forensics.cli._fit import fit
 from forensics.config import UsageError, nearest, option
 
 _FORMATS = ("text", "json", "markdown")
@@ -71,7 +73,8 @@ def prove(  # noqa: PLR0917  (the options of the command)
         _apart(witness, policies or ())
     asked = list(_required(require or ()))
     proofs = _proved(policies, set_ or (), assume or (), max_states)
-    _common.write(_shown(proofs, format_, asked, verbose=verbose))
+    text = _shown(proofs, format_, asked, verbose=verbose)
+    _common.write(fit(text, _common.narrow(sys.stdout)) if format_ == "text" else text)
     lost = [one for one in _judged(proofs, asked) if not one[2].holds]
     if witness is not None:
         _export(witness, lost or [one for one in _judged(proofs, []) if not one[2].holds])
@@ -92,7 +95,8 @@ def _assumptions() -> None:
     from forensics.proof.environment import ASSUMPTIONS  # noqa: PLC0415  (not needed for --help)
 
     width = max(map(len, ASSUMPTIONS))
-    _common.write("".join(f"{name.ljust(width)}  {meaning}\n" for name, meaning in ASSUMPTIONS.items()))
+    text = "".join(f"{name.ljust(width)}  {meaning}\n" for name, meaning in ASSUMPTIONS.items())
+    _common.write(fit(text, _common.narrow(sys.stdout), headed=False))
     _common.finish(0)
 
 
