@@ -1,5 +1,6 @@
 """The command that asks of a record what other recovery logic would have done."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,6 +8,7 @@ import typer
 
 from forensics.cli import _common
 from forensics.cli._common import Paths, Quiet, Strict
+from forensics.cli._fit import fit
 from forensics.config import UsageError, nearest, read_key, settings
 
 _FORMATS = ("table", "json")
@@ -94,9 +96,11 @@ def _budgets(word: str | None) -> tuple[int, ...]:
 def _natural(word: str | None) -> tuple[int, int] | None:
     if word is None:
         return None
-    low, _, high = word.partition("-")
+    low, dash, high = word.partition("-")
+    if not (low.strip() and dash and high.strip()):
+        raise UsageError(f"--natural: {word!r} does not fit; give MIN-MAX, for example 667-1869")
     least = read_key("cap", low.strip(), "--natural")
-    most = read_key("cap", (high or low).strip(), "--natural")
+    most = read_key("cap", high.strip(), "--natural")
     if most < least:
         raise UsageError(f"--natural: {word!r} ends before it begins; for example 667-1869")
     return least, most
@@ -131,7 +135,7 @@ def _shown(report: Any, format_: str) -> str:
         return encode(to_json(report), indent=2) + "\n"
     from forensics.replaying.replay_text import to_text  # noqa: PLC0415  (only for this format)
 
-    return to_text(report)
+    return fit(to_text(report), _common.narrow(sys.stdout))
 
 
 def _code(report: Any, unread: int, *, strict: bool, quiet: bool) -> int:
