@@ -115,7 +115,7 @@ def _messages() -> st.SearchStrategy[dict[str, object]]:
     return st.one_of(message, message, message, st.sampled_from(_ENTRIES))
 
 
-_GOOD_TURN = [
+_GOOD_TURN: list[dict[str, object]] = [
     {"type": "message", "message": {"role": "user", "content": "build the shelf"}},
     {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[0]}},
     {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[0]}},
@@ -156,7 +156,9 @@ def test_a_brief_reading_of_any_session_tells_the_same(
 
 
 def test_turns_between_turns_that_went_well_are_not_told(tmp_path: Path) -> None:
-    lines = [{"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}]
+    lines: list[dict[str, object]] = [
+        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
+    ]
     lines += [
         {**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"}
         for at in range(6)
