@@ -138,7 +138,7 @@ def test_a_brief_reading_of_any_session_tells_the_same(
     cap: int | None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    start = {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
+    start: dict[str, object] = {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
     lines: list[dict[str, object]] = [{**start, "version": 3} if ids else start]
     now = datetime(2026, 7, 1, 10, tzinfo=UTC)
     for entries, seconds in steps:
