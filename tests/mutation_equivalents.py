@@ -72,4 +72,8 @@ EQUIVALENT: dict[str, str] = {
     "_messages._belongs_to_compaction: 1 -> 0 #2": _ONE,
     "_messages._stripped: resumes += found -> resumes -= found": _ANY,
     "_messages._stripped: nudges += found -> nudges -= found": _ANY,
+    "failure_loop._Run: 0 -> 1 #2": "the first failure makes it 1, and a run without one is never told",
+    "failure_loop._runs: if run.failed or run.compactions or event.kind == 'prompt' -> if True": "a run in which"
+    " nothing has happened yet is as good as a new one",
+    "oversized_replay._Loop: False -> True": "the first replay sets it",
 }

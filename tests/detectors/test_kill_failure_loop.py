@@ -119,3 +119,33 @@ def test_faults_and_the_last_error_that_has_words() -> None:
     assert (loop.measures["faults"], loop.measures["error"]) == ("rate-limit 5, unknown 4, auth 1", "later")
     (none,) = _loops(prompt(), *[reply("empty")] * 10)
     assert none.measures["error"] is None
+
+
+def test_what_failed_before_the_run_is_not_inside_it() -> None:
+    (loop,) = _loops(prompt(), end("failed"), reply(), *[failed()] * 10)
+    assert loop.measures["compactions"] == 0
+
+
+def test_only_a_compaction_ends_a_run_by_what_it_made() -> None:
+    (loop,) = _loops(prompt(), *[failed()] * 5, {"kind": "note", "outcome": "summary"}, *[failed()] * 5)
+    assert loop.measures["failures"] == 10
+
+
+@pytest.mark.parametrize(("last", "words"), [(119_900, "over 119.9 s"), (120_000, "over 2.0 min")])
+def test_from_two_minutes_on_they_are_told_in_minutes(last: int, words: str) -> None:
+    (loop,) = _loops(prompt(), failed(ts=0), *[failed()] * 8, failed(ts=last))
+    assert words in loop.message
+
+
+def test_where_nothing_failed_there_is_no_run_whatever_the_option() -> None:
+    assert not _loops(prompt(), reply(), prompt(), failures=0)
+    assert not _loops(prompt(), reply(), failures=1)
+
+
+def test_a_run_is_known_by_its_first_failure_however_it_goes_on() -> None:
+    def known_by(*records: str) -> str:
+        (loop,) = _loops(prompt(), *(failed(record=record) for record in records))
+        return loop.id
+
+    assert known_by(*"abcdefghij") == known_by(*"aBcdefghijk")
+    assert known_by(*"abcdefghij") != known_by(*"Abcdefghij")
