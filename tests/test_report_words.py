@@ -4,15 +4,21 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from forensics.cli import run
+from forensics.incident.build import incident
 from forensics.incident.evidence import words
-from forensics.incident.model import Impact, Incident
+from forensics.incident.model import Clock, Impact, Incident, Track
+from forensics.incident.replayed import replays
 from forensics.incident.undated import undated
+from forensics.inputs import expand
 from forensics.parsers._opencode_rules import DIED
 from forensics.reports._incident_markdown import page
+from forensics.reports._page import clock_lines, track_caption
 from forensics.reports._words import figure, hours, money, times_of
+from forensics.scan import Options
 from tests.rows import failed, file_of_rows, prompt, reply
 
 Build = Callable[..., Incident]
@@ -155,3 +161,62 @@ def test_times_below_an_hour_and_ratios_near_one_are_told_with_what_they_hold() 
     ]
     assert (figure("hours", 0.0016), figure("minutes", 0.05), figure("minutes", 90)) == ("5.76 s", "3 s", "1.5 h")
     assert [times_of(one) for one in (0.99, 1, 1.04, 1.06, 8.39)] == ["0.99", "1.0", "1.04", "1.1", "8.4"]
+
+
+def clocks(*given: tuple[str, int | None, int, int | None]) -> Track:
+    told_of = [Clock(file=name, offset=offset, matched=n, spread=spread) for name, offset, n, spread in given]
+    return Track(
+        anchor="", title="", agent="demo", session="s", files=["db"], timed=True, start=0, end=1, points=[], measured=0,
+        peak=None, refused=None, cap=None, caps=[], begins=None, spent=[], pins=[], counts={}, gaps=[], gaps_in_all=0,
+        clocks=told_of, refs=[],
+    )  # fmt: skip
+
+
+def test_clocks_are_told_together() -> None:
+    track = clocks(
+        ("a", 0, 27, 0), ("b", None, 0, None), ("c", 7250, 3, 40), ("d", 0, 1, 52), ("e", None, 0, None)
+    )  # fmt: skip
+    assert list(clock_lines(track)) == [
+        "c: times moved by +7.250 s, estimated from 3 events that both files record (within 0.040 s).",
+        "Times as recorded, which fits what db records too: a (27 events within 0.000 s), d (1 event within 0.052 s).",
+        "b, e: their clocks cannot be held against the other file's, their times are as recorded.",
+    ]
+
+
+def test_a_refused_request_is_told_beside_the_curve(tmp_path: Path, incident_of: Build) -> None:
+    from forensics.reports._svg import told as words_of  # noqa: PLC0415
+
+    rows = [reply(context=7890, ts=BEGIN), failed("overflow", estimate=72606, ts=BEGIN + 5)]
+    (track,) = incident_of(write(tmp_path / "s.jsonl", *rows)).tracks
+    for text in (words_of(track), track_caption(track)):
+        assert "7,890 tokens; a request of 72,606 was refused" in text
+    rows[1]["estimate"] = 7000
+    (track,) = incident_of(write(tmp_path / "s.jsonl", *rows)).tracks
+    assert "was refused" not in words_of(track)
+
+
+def test_one_bar_is_no_chart(tmp_path: Path, incident_of: Build) -> None:
+    ends = [{"kind": "compacted", "outcome": "summary", "ts": BEGIN + at} for at in (0, 5000)]
+    assert incident_of(write(tmp_path / "s.jsonl", *ends)).bars == []
+    ends.append({"kind": "compacted", "outcome": "summary", "ts": BEGIN + 7_200_000})
+    (chart,) = incident_of(write(tmp_path / "s.jsonl", *ends)).bars
+    assert [counts for _, counts in chart.rows] == [{"summary": 2}, {"summary": 1}]
+
+
+def test_a_replay_names_its_file(incident_of: Build, samples: Path) -> None:
+    from forensics.reports.html import page as html  # noqa: PLC0415
+
+    path = samples / "incidents" / "atomic-1684" / "session.jsonl"
+    made = incident_of(path)
+    title = f"Atomic, session {made.replays[0].session} in {path}"
+    assert f"### {title}\n" in page(made).replace("\\", "")
+    assert f"{title}</h3>" in html(made)
+
+
+def test_a_file_that_does_not_know_its_sessions_agent_is_not_replayed_as_anothers(samples: Path) -> None:
+    path = samples / "incidents" / "atomic-1684" / "session.jsonl"
+    found = expand([str(path)], Path(), None).files
+    (one, *_) = [case.finding for group in incident(found, Options()).groups for case in group.cases]
+    assert [replay.agent for replay in replays(found, [one], None)[0]] == ["atomic"]
+    other = msgspec.structs.replace(one, agent="another")
+    assert replays(found, [other], None) == ([], 0)

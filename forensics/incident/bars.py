@@ -17,7 +17,8 @@ _MOST_BARS = 60
 def bars(drafts: Iterable[Draft], files: Iterable[File]) -> list[Bars]:
     """Count compactions by outcome per hour (or a longer stretch that suits), and a log's attempts per minute."""
     ends = [(x, mark) for one in drafts if one.timed for x, lane, mark, _ in one.spots if lane == "compactions"]
-    charts = [_bars(ends, "Compactions by outcome")] if len(ends) > 1 else []
+    outcomes = _bars(ends, "Compactions by outcome") if ends else None
+    charts = [outcomes] if outcomes and outcomes.steps > 1 else []
     minutes = _minutes(file for file in files if file.log)
     if minutes.total() > 1:
         charts.append(_per_minute(minutes))

@@ -105,6 +105,7 @@ def _merged(base: Draft, other: Draft, clock: Clock) -> Draft:
         seen=(min(base.seen[0], other.seen[0]), max(base.seen[1], other.seen[1])),
         spots=_both(base.spots, other.spots),
         points=fuller.points,
+        refused=max((one for one in (base.refused, other.refused) if one is not None), default=None),
         cap=base.cap or other.cap,
         caps=steps(base.caps or other.caps),
         begins=min((one for one in (base.begins, other.begins) if one is not None), default=None),

@@ -152,6 +152,8 @@ class Track(msgspec.Struct, kw_only=True):
     measured: int
     """Measured rows before thinning."""
     peak: tuple[int, int] | None
+    refused: int | None
+    """The greatest request that was refused as too large, of those whose size is known; it is not on the curve."""
     cap: int | None
     caps: list[tuple[int, int]]
     begins: int | None

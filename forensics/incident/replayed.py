@@ -28,17 +28,19 @@ _FIGURES = {
 def replays(files: Iterable[Found], findings: Iterable[Finding], cap: int | None) -> tuple[list[Replay], int]:
     """Replay the sessions that the findings (worst first) are about; give how many more were left out.
 
-    Sessions in which the agent had nothing to decide are passed over.
+    Sessions in which the agent had nothing to decide are passed over, and files that do not know whose session they
+    hold: other agents' policies say nothing of it.
     """
-    wanted = list(dict.fromkeys((one.file, one.session) for one in findings if one.session is not None))
+    agents = {(one.file, one.session): one.agent for one in findings if one.session is not None}
     by_name = {one.name: one for one in files}
     asked = Asked(given=Given(cap=cap))
     found: dict[tuple[str, str | None], SessionReplay] = {}
-    for name in dict.fromkeys(name for name, _ in wanted[: 4 * MOST]):
+    for name in dict.fromkeys(name for name, _ in list(agents)[: 4 * MOST]):
         if name in by_name:
-            replayed = replay_file(by_name[name].path, name, asked)
-            found |= {(name, one.session): one for one in replayed.sessions}
-    known = [found[key] for key in wanted if key in found and found[key].decisions]
+            made = replay_file(by_name[name].path, name, asked)
+            found |= {(name, one.session): one for one in made.sessions}
+    replayed = ((key, found[key]) for key in agents if key in found)
+    known = [one for key, one in replayed if one.decisions and one.agent == agents[key]]
     shown = [_replay(one, number) for number, one in enumerate(known[:MOST], 1)]
     return shown, len(known) - len(shown)
 

@@ -38,6 +38,7 @@ class Draft(NamedTuple):
     """The first and the last row's time, those that are not drawn included."""
     spots: list[Spot]
     points: list[tuple[int, int]]
+    refused: int | None
     cap: int | None
     caps: list[tuple[int, int]]
     begins: int | None
@@ -67,6 +68,7 @@ def draft(file: File, session: Session | None, watch: Watch, findings: list[Find
         seen=_seen(trace, spots, points),
         spots=spots,
         points=points,
+        refused=_refused(events),
         cap=session.cap if session else None,
         caps=_caps(session, trace, timed=timed),
         begins=_begins(session),
@@ -93,6 +95,7 @@ def track(one: Draft) -> Track:
         points=thinned(one.points, WIDTH),
         measured=len(one.points),
         peak=max(one.points, key=lambda point: point[1], default=None),
+        refused=one.refused,
         cap=one.cap,
         caps=one.caps,
         begins=one.begins,
@@ -110,6 +113,12 @@ def _timed(events: Iterable[Event], trace: Trace) -> bool:
     shown = [event for event in events if event.kind not in {"note", "model", "session"}]
     without = sum(event.ts is None for event in shown) + trace.untimed
     return without * 10 <= len(shown) + len(trace.ts) and len(shown) + len(trace.ts) > 0
+
+
+def _refused(events: Iterable[Event]) -> int | None:
+    """Give the greatest request that was refused as too large, where an error names its size."""
+    sizes = (event.estimate for event in events if event.kind == "reply" and event.fault == "overflow")
+    return max((size for size in sizes if size is not None), default=None)
 
 
 def _seen(trace: Trace, spots: list[Spot], points: list[tuple[int, int]]) -> tuple[int, int]:

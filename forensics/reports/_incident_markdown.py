@@ -158,7 +158,7 @@ def _replays(incident: Incident) -> Iterator[str]:
         " recorded outcome); the verdict is proved by walking every state of the policy.\n"
     )
     for one in incident.replays:
-        yield f"\n### {markdown(one.agent)}, session {markdown(one.session)}\n\n"
+        yield f"\n### {markdown(_page.replay_title(one))}\n\n"
         yield f"By its record the agent {markdown(one.ran)}. On record: {markdown(one.recoveries)}.\n\n"
         yield "| policy | decisions that are the policy's | proof | would have been avoided |\n"
         yield "| --- | --- | --- | --- |\n"
@@ -188,10 +188,10 @@ def _coverage(incident: Incident, most: int = 200) -> Iterator[str]:
         yield _more(len(coverage.skipped) - most, "input")
     if incident.sessions:
         yield f"\n{_anchor('sessions')}\n\n"
-        yield "| session | from (UTC) | prompts | replies | failed | compactions | peak context | cost |\n"
-        yield "| --- | --- | --: | --: | --: | --: | --: | --: |\n"
+        yield "| session | file | from (UTC) | prompts | replies | failed | compactions | peak context | cost |\n"
+        yield "| --- | --- | --- | --: | --: | --: | --: | --: | --: |\n"
         for row in map(_page.session_strings, incident.sessions[:most]):
-            cells = ("name", "when", "prompts", "replies", "failed", "compactions", "peak", "cost")
+            cells = ("name", "file", "when", "prompts", "replies", "failed", "compactions", "peak", "cost")
             yield "| " + " | ".join(markdown(str(row[name])) for name in cells) + " |\n"
         yield _more(len(incident.sessions) - most, "session")
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensics.detect import SEVERITIES
-from forensics.incident.model import Case, Group, Incident, Row, Track
-from forensics.reports._svg import stretch
+from forensics.incident.model import Case, Clock, Group, Incident, Replay, Row, Track
+from forensics.incident.names import display
+from forensics.reports._svg import refused_words, stretch
 from forensics.reports._words import by_line, count, coverage_line, duration, figure, label, minute, money, places, span
 from forensics.scan import Input, SessionTotals
 from forensics.times import moment
@@ -46,7 +47,7 @@ def track_caption(track: Track) -> str:
     if track.peak is None:
         return time
     cap = f" of {track.cap:,}" if track.cap else ""
-    return f"{time}; context peak {track.peak[1]:,}{cap} tokens"
+    return f"{time}; context peak {track.peak[1]:,}{cap} tokens{refused_words(track)}"
 
 
 def track_lines(track: Track) -> list[str]:
@@ -60,7 +61,7 @@ def track_lines(track: Track) -> list[str]:
         stretches = "stretch" if track.gaps_in_all == 1 else "stretches"
         more = f" The longest: {told}." if track.gaps_in_all > len(longest) else f" {told[:1].upper()}{told[1:]}."
         lines.append(f"{track.gaps_in_all:,} {stretches} of 15 minutes or more without a row.{more}")
-    lines += [clock_words(clock.file, clock.offset, clock.matched, clock.spread) for clock in track.clocks]
+    lines += clock_lines(track)
     if track.measured > len(track.points):
         lines.append(
             f"{track.measured:,} measured rows, thinned out for drawing;"
@@ -69,14 +70,24 @@ def track_lines(track: Track) -> list[str]:
     return lines
 
 
-def clock_words(file: str, offset: int | None, matched: int, spread: int | None) -> str:
-    """Say how a file's clock was set against the first one's."""
-    if offset is None:
-        return f"{file}: its clock cannot be held against the other file's; its times are as recorded."
-    told = f"{count(matched, 'event')} that both files record (within {(spread or 0) / 1000:.3f} s)"
-    if offset == 0:
-        return f"{file}: times as recorded, which fits {told}."
-    return f"{file}: times moved by {offset / 1000:+.3f} s, estimated from {told}."
+def clock_lines(track: Track) -> Iterator[str]:
+    """Say how the files' clocks stand to the first one's: which were moved, which fit, of which nothing is known."""
+    first = track.files[0]
+    for clock in track.clocks:
+        if clock.offset:
+            told = f"{count(clock.matched, 'event')} that both files record ({_within(clock)})"
+            yield f"{clock.file}: times moved by {clock.offset / 1000:+.3f} s, estimated from {told}."
+    fit = [f"{one.file} ({count(one.matched, 'event')} {_within(one)})" for one in track.clocks if one.offset == 0]
+    if fit:
+        yield f"Times as recorded, which fits what {first} records too: {', '.join(fit)}."
+    alone = [clock.file for clock in track.clocks if clock.offset is None]
+    if alone:
+        clocks, times = ("its clock", "its times are") if len(alone) == 1 else ("their clocks", "their times are")
+        yield f"{', '.join(alone)}: {clocks} cannot be held against the other file's, {times} as recorded."
+
+
+def _within(clock: Clock) -> str:
+    return f"within {(clock.spread or 0) / 1000:.3f} s"
 
 
 def mark_rows(track: Track) -> tuple[list[Strings], int]:
@@ -249,6 +260,11 @@ def no_findings(incident: Incident) -> str:
     if not incident.coverage.files:
         return "Nothing was read, so nothing was looked for."
     return "None of the detectors that ran found anything."
+
+
+def replay_title(one: Replay) -> str:
+    """Name a replay: several files may show a session, and each is replayed for itself."""
+    return f"{display(one.agent)}, session {one.session} in {one.file}"
 
 
 def not_replayed(incident: Incident) -> str:

@@ -47,7 +47,7 @@ def told(track: Track, *, titled: bool = True) -> str:
     parts = [f"{track.title}, {when}" if titled else when]
     if track.peak:
         cap = f" of a cap of {track.cap:,}" if track.cap else ""
-        parts.append(f"context peaks at {track.peak[1]:,} tokens{cap}")
+        parts.append(f"context peaks at {track.peak[1]:,} tokens{cap}{refused_words(track)}")
     parts += counted(track.counts)
     if track.spent:
         parts.append(f"{money(track.spent[-1][1])} spent")
@@ -55,6 +55,12 @@ def told(track: Track, *, titled: bool = True) -> str:
         stretches = "stretch" if track.gaps_in_all == 1 else "stretches"
         parts.append(f"{track.gaps_in_all:,} {stretches} of 15 minutes or more without a row")
     return ". ".join([parts[0], *map(_capital, parts[1:])]) + "."
+
+
+def refused_words(track: Track) -> str:
+    """Name the refused request that was greater than anything on the curve; nothing where none is."""
+    greater = track.refused is not None and track.peak is not None and track.refused > track.peak[1]
+    return f"; a request of {track.refused:,} was refused" if greater else ""
 
 
 def stretch(first: int, last: int, *, timed: bool) -> str:

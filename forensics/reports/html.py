@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import asdict as to_dict
+
 from forensics.incident.build import assemble
 from forensics.incident.model import Incident, Track
 from forensics.reports import Style, _page, _svg
@@ -114,7 +116,7 @@ def _strings(incident: Incident) -> dict[str, Any]:
         "index": list(_page.index(incident)),
         "groups": [_page.group_strings(one) for one in incident.groups],
         "opened": FEW if incident.summary.findings <= FEW else 1,
-        "replays": incident.replays,
+        "replays": [to_dict(one) | {"title": _page.replay_title(one)} for one in incident.replays],
         "replays_left_out": _page.not_replayed(incident),
         "no_findings": _page.no_findings(incident),
         "coverage": _page.coverage_words(incident),

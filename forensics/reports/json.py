@@ -54,7 +54,7 @@ def document(report: Report) -> dict[str, Any]:
 def finding(one: Finding) -> dict[str, Any]:
     """Give a finding as plain JSON values."""
     content = _timed(one) | {"intervals": {name: list(bounds) for name, bounds in one.intervals.items()}}
-    del content["times"]
+    del content["times"], content["key"]
     return content
 
 
