@@ -2,14 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TypeVar
 
 import msgspec
 
-from forensics.detect import Finding
+from forensics.detect import Finding, of_agent
 from forensics.scan import Result, SessionTotals
-
-T = TypeVar("T", SessionTotals, Finding)
 
 
 def settled(results: Sequence[Result]) -> list[Result]:
@@ -27,10 +24,11 @@ def settled(results: Sequence[Result]) -> list[Result]:
 
 
 def _renamed(result: Result, default: str, names: dict[tuple[str, str], str]) -> Result:
-    def settle(one: T) -> T:
-        name = names.get((default, one.session or "")) if one.agent == default else None
-        return one if name is None else msgspec.structs.replace(one, agent=name)
+    def agent_of(one: SessionTotals | Finding) -> str:
+        return names.get((default, one.session or ""), default) if one.agent == default else one.agent
 
     return msgspec.structs.replace(
-        result, sessions=[settle(one) for one in result.sessions], findings=[settle(one) for one in result.findings]
+        result,
+        sessions=[msgspec.structs.replace(one, agent=agent_of(one)) for one in result.sessions],
+        findings=[one if one.agent == agent_of(one) else of_agent(one, agent_of(one)) for one in result.findings],
     )

@@ -85,6 +85,8 @@ class Finding(msgspec.Struct, kw_only=True):
     times: list[int] = []
     """When its evidence happened, sorted; of evidence without times when the nearest dated row did. Not part of the
     JSON: tells which findings of several files are the same."""
+    key: str = ""
+    """What its id names beside detector, agent and session. Not part of the JSON."""
 
 
 class Within(NamedTuple):
@@ -197,6 +199,7 @@ def _finding(
         bases={name: measure.basis for name, measure in claim.measures.items()},
         intervals={name: measure.interval for name, measure in claim.measures.items() if measure.interval},
         times=sorted(set(times)) or ([] if near is None else [near]),
+        key=key,
     )
 
 
@@ -218,6 +221,12 @@ def _near(session: Session | None, row: Event) -> int | None:
     at = bisect_right(events, row.seq, key=lambda one: one.seq)
     nearest = chain(range(at - 1, -1, -1), range(at, len(events)))
     return next((one.ts for n in nearest if (one := events[n]).ts is not None and one.kind != "session"), None)
+
+
+def of_agent(finding: Finding, agent: str) -> Finding:
+    """Give the finding as one of another agent, by the name that it has there."""
+    name = fingerprint(finding.detector, agent, finding.session, finding.key) if finding.key else finding.id
+    return msgspec.structs.replace(finding, agent=agent, id=name)
 
 
 def told_again(finding: Finding) -> str:

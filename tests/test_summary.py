@@ -1,3 +1,5 @@
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -6,7 +8,7 @@ from hypothesis import strategies as st
 
 from forensics.detect import SEVERITIES, Finding, Severity
 from forensics.parse import Malformed
-from forensics.scan import Compactions, Input, Result, SessionTotals, SkipKind, Skipped
+from forensics.scan import Compactions, Input, Options, Result, SessionTotals, SkipKind, Skipped, scan_file
 from forensics.summary import FailOn, Terms, order, summarise
 
 DAY = 86_400_000
@@ -362,6 +364,32 @@ def test_a_file_that_does_not_name_its_agent_is_of_the_session_that_another_file
     assert {(one.agent, one.session) for one in report.sessions} == {("atomic", "s"), ("pi", "t")}
     assert (report.summary.sessions, report.summary.prompts) == (2, 6)
     assert [(one.agent, one.file, one.also) for one in report.findings] == [("atomic", "s.jsonl", ["step.txt"])]
+
+
+def test_a_finding_is_named_by_the_agent_that_another_file_tells_so_that_copies_show_it_once(tmp_path: Path) -> None:
+    """A length-stop of an unnamed copy kept the id of pi and stood beside the same one of Atomic."""
+    cut = {"usage": {"input": 9, "output": 4096, "cacheRead": 0, "cacheWrite": 0}, "stopReason": "length"}
+    rows = [
+        {"type": "session", "version": 3, "id": "s", "timestamp": "2026-07-01T00:00:00.000Z", "cwd": "/x"},
+        {
+            "type": "message",
+            "id": "p",
+            "message": {"role": "user", "content": [{"type": "text", "text": "Go on then"}]},
+        },
+        {"type": "message", "id": "r", "message": {"role": "assistant", "content": [], **cut}},
+    ]
+    sign = {"type": "context_window_change", "id": "w", "contextWindow": 9000}
+    files = {"a.jsonl": rows, "b.jsonl": [rows[0], sign, *rows[1:]]}
+    results = []
+    for name, lines in files.items():
+        path = tmp_path / name
+        timed = [{"timestamp": f"2026-07-01T00:00:0{1 + (one['id'] == 'r')}.000Z", **one} for one in lines]
+        path.write_text("".join(f"{json.dumps(one)}\n" for one in timed))
+        results.append(scan_file(path, name, Options(detectors=("length-stop",))))
+    assert [one.sessions[0].agent for one in results] == ["pi", "atomic"]
+    (found,) = summarise(results).findings
+    assert (found.agent, found.file, found.also) == ("atomic", "b.jsonl", ["a.jsonl"])
+    assert found.id == results[1].findings[0].id != results[0].findings[0].id
 
 
 def test_two_agents_that_claim_a_session_id_leave_the_unnamed_file_alone() -> None:
