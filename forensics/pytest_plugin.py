@@ -130,7 +130,8 @@ def _report(path: Path, root: Path, given: dict[str, Any]) -> "Report":
     from forensics.check import checked  # noqa: PLC0415  (all of the program, and only now)
     from forensics.checking.expect import groups, of_settings  # noqa: PLC0415
     from forensics.checking.marks import rules_for  # noqa: PLC0415
-    from forensics.config import Settings, UsageError, chosen, read_key, settings  # noqa: PLC0415
+    from forensics.checking.named import selected  # noqa: PLC0415
+    from forensics.config import Settings, UsageError, read_key, settings  # noqa: PLC0415
     from forensics.detect import detectors  # noqa: PLC0415
     from forensics.inputs import Found, printable  # noqa: PLC0415
     from forensics.scan import Options, scan_file  # noqa: PLC0415
@@ -143,7 +144,7 @@ def _report(path: Path, root: Path, given: dict[str, Any]) -> "Report":
     try:
         own = {key: read_key(key, given[name], f"{_MARK}: {name}") for name, key in known.items() if name in given}
         asked: Settings = {"fail-on": "error"} | settings(own, root, detectors)
-        names = chosen(asked.get("select"), asked.get("ignore"), detectors())
+        names = selected(asked)
         expected = of_settings(asked)
         if bounds:
             expected += groups({name.replace("_", "-"): value for name, value in bounds.items()}, _MARK)

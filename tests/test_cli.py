@@ -606,3 +606,20 @@ def test_of_many_files_that_are_not_read_the_first_are_told(
         "forensics: not read: 4.jsonl: empty file",
         "forensics: not read: and 2 more (forensics doctor tells all)",
     ]
+
+
+@pytest.mark.parametrize("asked", [("--select", ""), ("--select", " , "), ("--select=",)])
+def test_a_selection_of_no_detector_is_told_and_runs_nothing(
+    command: Command, calm: Path, asked: tuple[str, ...]
+) -> None:
+    for name in ("scan", "check"):
+        assert command(name, calm, *asked) == (
+            2,
+            "",
+            "forensics: error: --select: names no detector; leave it out to run all of them\n",
+        )
+
+
+def test_a_format_that_read_does_not_know_is_told_with_all_there_are(command: Command, calm: Path) -> None:
+    told = "--format: 'xml': not a format of the event table; there are csv, jsonl, parquet, timesketch"
+    assert command("read", calm, "-f", "xml") == (2, "", f"forensics: error: {told}\n")

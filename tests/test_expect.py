@@ -267,6 +267,7 @@ def test_a_file_that_does_not_show_what_decides_is_no_pass() -> None:
         ({"max-manual-continues": -1}, "max-manual-continues: -1 does not fit; give a number from 0"),
         ({"max-context-ratio": float("nan")}, "max-context-ratio: nan does not fit"),
         ({"proved": ["bounded"]}, "proved: of which policy? name it with conforms-to"),
+        ({"conforms-to": "nope"}, "conforms-to: no policy 'nope'; there are atomic-1684, atomic-1690, "),
         ({"conforms-to": "atomic-1609"}, "conforms-to: no policy 'atomic-1609'; did you mean 'atomic-1690'?"),
         ({"conforms-to": "reference", "proved": ["bound"]}, "unknown property 'bound'; did you mean bounded?"),
         ({"captures/*": {"max": 1}}, "place.captures/*: unknown key 'max'; there are conforms-to, max-"),

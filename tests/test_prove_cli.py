@@ -132,6 +132,7 @@ def test_a_policy_of_the_users_own(tmp_path: Path, capfd: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["nope"], "prove: no policy 'nope'; there are atomic-1684, atomic-1690, atomic-before, atomic-head, kilo, "),
         (["pii"], "no policy 'pii'; did you mean 'pi'?"),
         (["pi", "--require", "bound"], "there is no property 'bound'"),
         (["pi", "--require", "bounded:overflows"], "there is no class of failure 'overflows'"),

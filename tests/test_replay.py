@@ -197,6 +197,7 @@ def test_what_cannot_be_read_is_told(command: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("--policy", "nope"), "--policy: no policy 'nope'; there are atomic-1684, atomic-1690, atomic-before, "),
         (("--policy", "atomic-1691"), "--policy: no policy 'atomic-1691'; did you mean 'atomic-169"),
         (("--format", "jsno"), "--format: 'jsno' does not fit; did you mean json?"),
         (("--sweep", "4000"), "--sweep: '4000' does not fit; for example max-output=4000"),

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from forensics.checking.named import there
 from forensics.config import Settings, UsageError, nearest
 from forensics.proof.properties import PROPERTIES
 from forensics.replay import PolicyError, find
@@ -99,6 +100,7 @@ def _read(given: dict[str, Any], place: str) -> Expectations:
         raise UsageError(f"{place}: proved: of which policy? name it with conforms-to")
     if found.conforms_to is not None:
         try:
+            there([found.conforms_to])
             find(found.conforms_to)
         except PolicyError as error:
             raise UsageError(f"{place}: conforms-to: {error}") from error

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from forensics.checking.named import selected
 from forensics.cli import _common
 from forensics.cli._run import scan_all
-from forensics.config import Settings, UsageError, chosen, nearest
-from forensics.detect import detectors
+from forensics.config import Settings, UsageError, nearest
 from forensics.inputs import Found, Inputs, NoSuchInput, WouldOverwrite, expand, same_file
 from forensics.redact import redacted
 from forensics.reports import BINARY, SHARED, Style, content, formats, render
@@ -90,7 +90,7 @@ def options_of(asked: Settings, *, repeatable: bool = False) -> Options:
 
     Raises `UsageError`.
     """
-    names = chosen(asked.get("select"), asked.get("ignore"), detectors())
+    names = selected(asked)
     now = asked.get("now", round(time.time() * 1000))
     ends = "now" in asked or not repeatable
     return Options(detectors=tuple(names), options=asked["set"], cap=asked.get("cap"), now=now, ends=ends)

@@ -101,11 +101,13 @@ def _assumptions() -> None:
 
 
 def _proved(names: list[str] | None, given: Iterable[str], assume: Iterable[str], max_states: int) -> list[Any]:
+    from forensics.checking.named import there  # noqa: PLC0415  (not needed for --help)
     from forensics.proof.walk import TooManyStatesError  # noqa: PLC0415
     from forensics.prove import AssumptionError, prove  # noqa: PLC0415  (not needed for --help)
     from forensics.replay import PolicyError, find, policies  # noqa: PLC0415
 
     try:
+        there(names or ())
         chosen = [find(name) for name in names] if names else list(policies().values())
         options = _options({one.name: one for one in chosen}, given)
         return [prove(one, options.get(one.name), assume, max_states=max_states) for one in chosen]

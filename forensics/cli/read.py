@@ -10,7 +10,7 @@ import typer
 
 from forensics.cli import _common
 from forensics.cli._common import Paths, Quiet, Strict
-from forensics.config import UsageError, settings
+from forensics.config import UsageError, nearest, settings
 from forensics.detect import detectors
 from forensics.inputs import Found, NoSuchInput, WouldOverwrite, expand, same_file
 from forensics.parse import NotRecognised, Source, Unreadable, recognise
@@ -74,8 +74,11 @@ def _cleaner(files: Sequence[Found]) -> "RowCleaner":
 def _kind(output: str, format_: str | None) -> str:
     kind = format_ or ("jsonl" if output == "-" else _SUFFIXES.get(Path(output).suffix.lower()))
     if kind not in _KINDS:
-        what = f"--format: {format_!r}" if format_ else f"--output: {output}"
-        raise UsageError(f"{what}: not a format of the event table; name it .parquet, .csv or .jsonl, or give --format")
+        if format_:
+            raise UsageError(f"--format: {format_!r}: not a format of the event table; {nearest(format_, _KINDS)}")
+        raise UsageError(
+            f"--output: {output}: not a format of the event table; name it .parquet, .csv or .jsonl, or give --format"
+        )
     if output == "-" and kind == "parquet" and _common.is_terminal(sys.stdout):
         raise UsageError("--format: Parquet is not for a terminal; give --output PATH")
     if output != "-" and not Path(output).absolute().parent.is_dir():

@@ -108,7 +108,8 @@ def _natural(word: str | None) -> tuple[int, int] | None:
 
 def _replayed(paths: list[str], asked: Any) -> tuple[Any, int]:
     """Give the report, and how many inputs could not be read."""
-    from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415  (not needed for --help)
+    from forensics.checking.named import there  # noqa: PLC0415  (not needed for --help)
+    from forensics.inputs import NoSuchInput, expand  # noqa: PLC0415
     from forensics.replay import PolicyError  # noqa: PLC0415
     from forensics.replaying.replay_report import Skip  # noqa: PLC0415
     from forensics.replaying.replay_sums import document  # noqa: PLC0415
@@ -116,6 +117,7 @@ def _replayed(paths: list[str], asked: Any) -> tuple[Any, int]:
 
     with _common.spool(paths) as folder:
         try:
+            there(asked.policies or ())
             found = expand(paths, folder, _common.stdin())
             made = [replay_file(one.path, one.name, asked) for one in found.files]
         except NoSuchInput as error:
