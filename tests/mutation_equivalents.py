@@ -3,6 +3,7 @@
 _TWICE = "the same is asked again where the value is used; each of the two alone is enough"
 _NEVER = "what the guard keeps out cannot come here: the caller has looked already"
 _ANY = "nobody asks how many there were, only whether there were any"
+_NEW = "where nothing has happened yet, what was begun is as good as new"
 _ONE = "there is one or none: of a failed reply's compactions one comes after it, and an idle break is one itself"
 _PLACE = "no line holds two of these rows, so that equal cannot come"
 
@@ -73,7 +74,9 @@ EQUIVALENT: dict[str, str] = {
     "_messages._stripped: resumes += found -> resumes -= found": _ANY,
     "_messages._stripped: nudges += found -> nudges -= found": _ANY,
     "failure_loop._Run: 0 -> 1 #2": "the first failure makes it 1, and a run without one is never told",
-    "failure_loop._runs: if run.failed or run.compactions or event.kind == 'prompt' -> if True": "a run in which"
-    " nothing has happened yet is as good as a new one",
+    "failure_loop._runs: if run.failed or run.compactions or event.kind == 'prompt' -> if True": _NEW,
     "oversized_replay._Loop: False -> True": "the first replay sets it",
+    "oversized_replay._loops: event.origin == 'human' and loop.rows -> event.origin == 'human'": _NEW,
+    "oversized_replay._loops: if loop.replays or loop.rows -> if True": _NEW,
+    "oversized_replay._loops: row.seq > loop.replays[0].seq -> row.seq >= loop.replays[0].seq": "a replay is no reply",
 }

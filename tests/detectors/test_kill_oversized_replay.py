@@ -59,6 +59,13 @@ def test_replays_that_met_no_failure_before_a_good_reply_are_none() -> None:
     rows = [prompt("Here is the log"), failed(), end("summary"), _again(), _again(), reply()]
     assert not found("oversized-replay", *rows)
     assert found("oversized-replay", *rows[:-1], failed(), reply())
+    assert not found("oversized-replay", *rows[:-2], end("summary"), _again(), reply())
+
+
+@pytest.mark.parametrize("row", [reply("aborted"), reply("length"), {"kind": "retry", "stop": "done"}])
+def test_what_is_no_good_reply_does_not_end_the_loop(row: dict[str, Any]) -> None:
+    (finding,) = found("oversized-replay", *_rounds(1), row, *_rounds(1)[2:])
+    assert finding.measures["replays"] == 2
 
 
 def test_a_persons_prompt_ends_the_loop_and_another_message_begins_a_new_one() -> None:
@@ -97,6 +104,13 @@ def test_what_was_paid_before_the_persons_prompt_is_not_the_loops() -> None:
     assert (finding.measures["cost"], finding.measures["compactions"]) == (1.25, 2)
 
 
+def test_what_lies_before_a_good_reply_is_not_the_loops() -> None:
+    rows = [{**row, "cost": 0.25} for row in _rounds(2)]
+    (finding,) = found("oversized-replay", prompt(), failed(cost=1.0), reply("tool"), *rows[1:])
+    assert finding.measures["cost"] == 1.25
+    assert not found("oversized-replay", prompt("Here is the log"), _again(), reply(), _again(), failed())
+
+
 def test_what_the_agent_wrote_between_does_not_hide_what_was_paid_before() -> None:
     rows = [{**row, "cost": 0.25} for row in _rounds(2)]
     rows.insert(3, {**prompt("Go on."), "origin": "synthetic"})
@@ -118,6 +132,14 @@ def test_a_continuation_of_the_agents_own_is_told_as_that() -> None:
     assert ["continuation" in one.message for one in (own, other, person)] == [True, False, False]
     (late,) = found("oversized-replay", *_rounds(1), {**asked, "digest": "x"}, *_rounds(2)[1:])
     assert "continuation" not in late.message
+
+
+def test_what_the_first_replay_is_the_others_are_too() -> None:
+    asked = {**prompt("Go on with the fence.", digest="d"), "origin": "synthetic"}
+    replays = (_again("Go on", digest="d"), _again("Go on", digest=None))
+    rows = [row for one in replays for row in (failed(), end("summary"), one)]
+    (finding,) = found("oversized-replay", asked, *rows, failed())
+    assert (finding.measures["replays"], "continuation" in finding.message) == (2, True)
 
 
 def test_the_greatest_size_that_a_refusal_names_is_told() -> None:
