@@ -8,8 +8,8 @@ Four logs, from quiet to busy. `chatter`: mostly other lines, two per cent budge
 `attempts`: the same, and three per cent of the lines belong to failing compactions. `gateway`: in the proportions of
 the logs that real gateways wrote in recorded runs, in which four lines of five are about compaction; these runs had no
 router, memory or web server, whose lines thin them out elsewhere. `checks`: nothing but budget checks and compactions.
-`chatter` is held to the ratio. A line that gives a row costs as much as fifty others, so the logs that have more of
-them are held to memory alone; their ratios are printed.
+`chatter` is held to the ratio. A line that gives a row costs about as much as a hundred others, so the logs that have
+more of them are held to memory alone; their ratios are printed.
 """
 
 import json
