@@ -44,6 +44,14 @@ def test_the_size_is_undetermined_without_a_window_or_without_a_size() -> None:
     )
     (no_size,) = found("oversized-replay", *_rounds(2, size=None))
     assert (no_size.measures["oversized"], no_size.measures["tokens"]) == (None, None)
+    (windowed,) = found("oversized-replay", {"kind": "session", "cap": 1000}, *_rounds(2, size=None))
+    assert (windowed.measures["oversized"], windowed.measures["cap"]) == (None, 1000)
+
+
+def test_of_a_message_that_a_row_holds_shortened_the_greatest_size_counts() -> None:
+    rows = [row for size in (800, 400_000, 1_200) for row in (end("summary"), _again(size=size), failed())]
+    (finding,) = found("oversized-replay", prompt("Here is the log"), failed(), *rows)
+    assert finding.measures["tokens"] == 100_000
 
 
 def test_a_good_reply_ends_the_loop_and_one_replay_that_worked_is_none() -> None:
@@ -82,6 +90,13 @@ def test_messages_without_a_digest_are_the_same_by_text_and_size() -> None:
     assert not found("oversized-replay", *rows)
     untold = [{**row, "text": None} if row.get("origin") == "replay" else row for row in _rounds(2, digest=None)]
     assert not found("oversized-replay", *untold)
+
+
+@pytest.mark.parametrize("digests", [(None, "d"), ("d", None)])
+def test_where_one_has_no_digest_text_and_size_tell(digests: tuple[str | None, str | None]) -> None:
+    rows = [row for digest in digests for row in (end("summary"), _again(digest=digest), failed())]
+    (finding,) = found("oversized-replay", prompt("Here is the log"), failed(), *rows)
+    assert finding.measures["replays"] == 2
 
 
 def test_a_continuation_that_the_agent_writes_breaks_the_run_of_replays() -> None:
@@ -148,7 +163,7 @@ def test_the_greatest_size_that_a_refusal_names_is_told() -> None:
     rows[4] = failed(estimate=7000, error="prompt is too long: 9999 tokens > 1000 maximum")
     (finding,) = found("oversized-replay", *rows)
     assert finding.measures["refused"] == 7000
-    (finding,) = found("oversized-replay", *_rounds(2))
+    (finding,) = found("oversized-replay", *_rounds(2), end("summary", estimate=9_000))
     assert finding.measures["refused"] is None
 
 
