@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from forensics.parsers._openclaw_lines import Entry
 from forensics.parsers._openclaw_names import count_of, fields_of, flag
 from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs
+from forensics.sane import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,4 +134,4 @@ class Compactions:
     def _timed_out(self, entry: Entry) -> None:
         match = _LIMIT.search(entry.text)
         session = self.runs.session_of(entry, fields_of(entry)) or UNATTRIBUTED
-        self.runs.timed_out(entry, session, int(match[1]) if match else None)
+        self.runs.timed_out(entry, session, figure(match[1]) if match else None)

@@ -9,7 +9,8 @@ import msgspec
 
 from forensics.parse import Piece, Rules, Source, Wanted, json_lines, words
 from forensics.parsers._pilotdeck_lines import Line, part
-from forensics.parsers._pilotdeck_stages import STAGES
+from forensics.parsers._pilotdeck_stages import STAGES, unquoted
+from forensics.sane import figure
 from forensics.tolerant import salvage
 
 _TYPES = words("""
@@ -195,7 +196,7 @@ def _torn(stage: str, text: str) -> dict[str, Any]:
     """Give what a torn record of an attempt still says, which is all that is read of it."""
     if not stage.startswith("full_compaction_"):
         return {}
-    return {name: msgspec.json.decode(value) for name, value in _FIELD.findall(text)}
+    return {name: unquoted(value) if value.startswith('"') else figure(value) for name, value in _FIELD.findall(text)}
 
 
 def write_log(kept: Sequence[Piece], target: Path) -> None:

@@ -262,6 +262,6 @@ def _whole(message: bytes) -> bool:
         return True
     try:
         msgspec.json.decode(message[message.index(b"{") :])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     return True

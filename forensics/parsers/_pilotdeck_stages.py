@@ -1,9 +1,12 @@
 """The stages of PilotDeck's auto-compaction (`[context:auto-compact] <stage> <json>`) and what their JSON says."""
 
+import re
+
 import msgspec
 
 from forensics.parsers._pilotdeck_budget import Snapshot
 from forensics.sane import Count
+from forensics.tolerant import salvage
 
 STAGES = frozenset(
     {
@@ -41,6 +44,7 @@ STAGES = frozenset(
     }
 )
 """Every stage that a known build writes."""
+_ESCAPE = re.compile(r'(?P<sound>\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))|\\u?')
 
 
 class Details(msgspec.Struct, gc=False, omit_defaults=True):
@@ -74,3 +78,9 @@ def decoded(payload: bytes) -> Details:
         except UnicodeDecodeError as error:
             raise msgspec.DecodeError("invalid UTF-8") from error
     return DECODE(payload)
+
+
+def unquoted(text: str) -> str:
+    """Give the words of a JSON string; an escape that is none becomes U+FFFD, and the rest is kept."""
+    sound = _ESCAPE.sub(lambda found: found["sound"] or "\ufffd", text)
+    return str(salvage(sound.encode(errors="replace")).values[0])

@@ -250,7 +250,7 @@ class _Stream:
 def _canonical(raw: msgspec.Raw) -> str:
     try:
         return msgspec.json.encode(msgspec.json.decode(raw), order="deterministic").decode()
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return bytes(raw).decode(errors="replace")
 
 

@@ -17,7 +17,7 @@ from forensics.parsers._pilotdeck_clock import Clock
 from forensics.parsers._pilotdeck_halves import lines
 from forensics.parsers._pilotdeck_host import Host
 from forensics.parsers._pilotdeck_lines import LOG_LINE, OWN_LINE, Line
-from forensics.parsers._pilotdeck_stages import STAGES, Details, decoded
+from forensics.parsers._pilotdeck_stages import STAGES, Details, decoded, unquoted
 from forensics.sane import figure, guarded
 from forensics.tolerant import salvage
 
@@ -185,7 +185,7 @@ def _partial(payload: bytes) -> Details | None:
     """Read what a torn record of an attempt still says: that it happened is not lost with its end."""
     known: dict[str, Any] = {}
     for name, text, count, digits in _FIELD.findall(payload.decode(errors="replace")):
-        known[name or count] = msgspec.json.decode(text) if name else figure(digits)
+        known[name or count] = unquoted(text) if name else figure(digits)
     return Details(**known) if "sessionId" in known else None
 
 
