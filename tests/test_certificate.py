@@ -5,7 +5,7 @@ import copy
 import inspect
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from forensics.proof import checks
 from forensics.proof.certificate import refuted, verify
+from forensics.proof.document import NotACertificateError
 from forensics.prove import prove, to_json
 from forensics.replay import ACTIONS, Policy, Signal, policies
 
@@ -162,6 +163,117 @@ def test_whatever_is_changed_is_found(change: str) -> None:
     apply(document)
     assert document != before
     assert any(words in problem for problem in verify(document)), verify(document)
+
+
+TAMPERED: dict[str, tuple[str, Callable[[Document], None], str]] = {
+    "the sentence that people read": (
+        "pi",
+        _set("bounded", None, "reason", "at most 1 recovery, 1 model call, 1 paid summary"),
+        "pi: all failures: bounded: the reason is not what follows from the policy: ",
+    ),
+    "a bound raised and called inherited": (
+        "reference",
+        lambda document: _claim(document, "bounded")["figures"].update(recoveries=9999, inherited=1),
+        "reference: all failures: bounded: the figures are not what follows from the policy: ",
+    ),
+    "a delay": (
+        "pi",
+        _figure("bounded", "context", "delay", True),
+        "pi: context: bounded: the figures are not what follows from the policy: ",
+    ),
+    "how many were compared": (
+        "pi",
+        _figure("fresh", "context", "compared", 999_999),
+        "pi: context: fresh: the figures are not what follows from the policy: ",
+    ),
+    "the violations of accounted": (
+        "atomic-1684",
+        _set("accounted", None, "figures", {}),
+        "atomic-1684: all failures: accounted: the figures are not what follows from the policy: ",
+    ),
+    "the witness of accounted": (
+        "atomic-1684",
+        _set("accounted", None, "witness", []),
+        "atomic-1684: all failures: accounted: the witness is not what follows from the policy: ",
+    ),
+    "who pays across prompts": (
+        "pi",
+        _figure("bounded", None, "across_prompts", None),
+        "pi: all failures: bounded: the figures are not what follows from the policy: ",
+    ),
+    "what a restart forgets": (
+        "reference",
+        _figure("bounded", None, "restart_forgets", 1),
+        "reference: all failures: bounded: the figures are not what follows from the policy: ",
+    ),
+    "the part of a scene": (
+        "reference",
+        _scene("bounded", None, 0, "part", "cycle"),
+        "reference: all failures: bounded: the witness is not what follows from the policy: ",
+    ),
+    "fresh no more, without a witness": (
+        "reference",
+        _set("fresh", None, "holds", False),
+        "reference: all failures: fresh: the witness holds no prompt after which the two starts could differ",
+    ),
+    "the file of the policy": (
+        "pi",
+        lambda document: document["policies"][0]["source"].update(file="forensics/policies/other.py"),
+        "pi: the source of the certificate: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED)
+def test_nothing_that_is_read_in_a_certificate_is_taken_on_trust(change: str) -> None:
+    name, apply, words = TAMPERED[change]
+    document = _certificate(name)
+    apply(document)
+    problems = verify(document)
+    assert len(problems) == 1
+    assert problems[0].startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda document: document.clear(), "missing required field"),
+        (lambda document: document.pop("policies"), "missing required field policies"),
+        (lambda document: document.update(policies=[]), "it claims nothing of any policy"),
+        (lambda document: document["policies"][0].update(name="zzz"), "unknown field name"),
+        (lambda document: document["policies"][0].update(states=None), "Expected int, got null"),
+        (lambda document: _claim(document, "bounded").update(note=""), "unknown field note"),
+        (lambda document: _claim(document, "loud")["by_fault"].pop("length"), "verdicts.loud.by_fault lacks length"),
+        (lambda document: _claim(document, "bounded")["witness"][0].pop("part"), "missing required field part"),
+    ],
+)
+def test_a_damaged_certificate_is_none(change: Callable[[Document], object], words: str) -> None:
+    document = _certificate("pi")
+    change(document)
+    with pytest.raises(NotACertificateError, match=words):
+        verify(document)
+
+
+def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found = [leaf for key, one in inner for leaf in _leaves(one, (*path, key))]
+    yield from found or [path]
+
+
+def test_whatever_single_value_of_a_certificate_is_changed_is_found() -> None:
+    document = _certificate("atomic-1684")
+    for path in random.Random(1).sample(list(_leaves(document)), 40):
+        changed = copy.deepcopy(document)
+        place: Any = changed
+        for key in path[:-1]:
+            place = place[key]
+        was = place[path[-1]]
+        place[path[-1]] = not was if isinstance(was, bool) else was + 1 if isinstance(was, int) else f"{was or ''}x"
+        try:
+            problems = verify(changed)
+        except NotACertificateError as error:
+            problems = [str(error)]
+        assert problems, path
 
 
 def _random(seed: int, size: int, tame: bool) -> Policy:

@@ -165,3 +165,20 @@ def test_one_policy_checked_is_told_in_the_singular(capfd: Capture, tmp_path: Pa
     path.write_text(capfd.readouterr().out)
     assert run(["prove", "--verify", str(path)]) == 0
     assert "1 policy checked, every claim holds" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "not a certificate: not JSON"),
+        ("[1]", "not a certificate: Expected object, got array"),
+        ('{"schema_version": 1}', "not a certificate: Object missing required field alphabet"),
+    ],
+)
+def test_what_is_no_certificate_is_said_so_in_one_line(text: str, words: str, tmp_path: Path, capfd: Capture) -> None:
+    path = tmp_path / "certificate.json"
+    path.write_text(text)
+    assert run(["prove", "--verify", str(path)]) == 2
+    err = capfd.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1

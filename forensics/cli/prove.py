@@ -183,14 +183,17 @@ def _export(path: Path, lost: list[tuple[str, str, Any]]) -> None:
 
 def _verified(path: Path, *, quiet: bool) -> int:
     from forensics.proof.certificate import verify  # noqa: PLC0415  (not needed for --help)
+    from forensics.proof.document import NotACertificateError  # noqa: PLC0415
 
     try:
         document = json.loads(path.read_bytes())
         problems = verify(document)
     except OSError as error:
         raise UsageError(f"--verify: {path}: {error.strerror}; give a file that --format json wrote") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"--verify: {path}: not a certificate ({type(error).__name__}: {error})") from error
+    except NotACertificateError as error:
+        raise UsageError(f"--verify: {path}: not a certificate: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--verify: {path}: not a certificate: not JSON: {error}") from error
     _common.write("".join(f"{problem}\n" for problem in problems))
     if not quiet:
         policies, broken = len(document["policies"]), len(problems)

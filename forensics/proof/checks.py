@@ -158,7 +158,10 @@ def _fresh(case: Case) -> str:
 
 def _differs(case: Case) -> str:
     """Run the witness' last turn from the start state too: it must be answered as the last scene says."""
-    first = next(place for place in reversed(range(len(case.trace))) if case.trace[place][1].signal.kind == "prompt")
+    prompts = [place for place, one in enumerate(case.trace) if one[1].signal.kind == "prompt"]
+    if not prompts:
+        return "the witness holds no prompt after which the two starts could differ"
+    first = prompts[-1]
     state = case.policy.start
     answers_there = []
     for _, move, _, _ in case.trace[first:]:
