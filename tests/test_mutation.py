@@ -128,6 +128,10 @@ def test_every_module_has_own_tests_its_own() -> None:
     assert all(own_tests(module) for module in modules())
 
 
+def test_the_table_is_of_every_module() -> None:
+    assert TABLE.keys() == set(modules())
+
+
 @pytest.mark.parametrize("module", sorted(TABLE))
 def test_the_table_is_of_the_module_as_it_is_and_leaves_no_survivor_unexplained(module: str) -> None:
     row = TABLE[module]
