@@ -78,5 +78,6 @@ EQUIVALENT: dict[str, str] = {
     "oversized_replay._Loop: False -> True": "the first replay sets it",
     "oversized_replay._loops: event.origin == 'human' and loop.rows -> event.origin == 'human'": _NEW,
     "oversized_replay._loops: if loop.replays or loop.rows -> if True": _NEW,
-    "oversized_replay._loops: row.seq > loop.replays[0].seq -> row.seq >= loop.replays[0].seq": "a replay is no reply",
+    "oversized_replay._loops: row.seq > loop.replays[0].seq -> row.seq >= loop.replays[0].seq": "a"
+    " replay is a prompt and stands at no reply's place",
 }
