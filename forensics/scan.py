@@ -209,7 +209,7 @@ def totals(
     A figure of 0 that the format hides is unknown.
     """
     waits = [w for f in continues if isinstance(w := f.measures.get("waiting_seconds"), (int, float))]
-    peak = session.peak
+    peak, fullest = session.peak, session.fullest
 
     def shown(name: str, figure: int) -> int | None:
         return None if not figure and name in hides else figure
@@ -232,9 +232,9 @@ def totals(
         compactions=_compactions(session, observable),
         manual_continues=shown("manual_continues", len(continues)) if _CONTINUES in detectors() else None,
         peak_context=peak,
-        cap=session.cap,
+        cap=session.cap if fullest is None else fullest[1],
         cap_source=session.cap_source,
-        peak_ratio=round(peak / session.cap, 4) if peak is not None and session.cap else None,
+        peak_ratio=None if fullest is None else round(fullest[0] / fullest[1], 4),
         input_tokens=session.input_tokens,
         cached_tokens=session.cached_tokens,
         output_tokens=session.output_tokens,

@@ -26,6 +26,8 @@ BUFFER_BYTES = 512 << 10
 BATCH_BYTES = 128 << 10
 NAMED = 5
 """Fields of one line that are named, where it has more that do not fit."""
+_REASONS = 1000
+_MORE = "; and more"
 LONGEST = 16 << 20
 """Of a line that is longer only the beginning is given on, where files are read in blocks."""
 _BOM = b"\xef\xbb\xbf"
@@ -120,11 +122,11 @@ class Source:
         self.failures: Observable | None = None
         """Set by a parser when this very file shows more or less of failed compactions than its format does."""
         self.doubts = 0
-        """How often `doubt` was called: a reader can tell whether what it just decoded was whole."""
+        """How often something was listed: a reader can tell whether what it just decoded was whole."""
         self._starts: list[tuple[int, int]] = []
         """Line and byte offset at which each batch of lines begins."""
-        self._listed: dict[int, int] = {}
-        """Where in `malformed` a line stands."""
+        self._listed: dict[tuple[int, str | None], int] = {}
+        """Where in `malformed` a line stands, and whose line it is."""
         self._again: dict[int, list[bytes]] = {}
         """The batches that were read again last, by their first line."""
 
@@ -245,26 +247,31 @@ class Source:
         self.reject(number, offset, reason, salvaged=bool(records))
         return records
 
-    def reject(self, line: int, offset: int, reason: str, *, salvaged: bool = False) -> None:
-        """List a line that was not clean."""
-        self._listed[line] = len(self.malformed)
-        self.malformed.append(Malformed(line, offset, reason, salvaged))
+    def reject(self, line: int, offset: int, reason: str, *, salvaged: bool = False, of: str | None = None) -> None:
+        """List a line that was not clean, once: whatever else is said of it is added, and it is lost if anything is.
+
+        `of` says whose line it is where it is not this file's: a session's in a database, a file's beside this one.
+        """
+        self.doubts += 1
+        at = self._listed.setdefault((line, of), len(self.malformed)) if line else len(self.malformed)
+        if at == len(self.malformed):
+            self.malformed.append(Malformed(line, offset, f"{of}: {reason}" if of else reason, salvaged))
+            return
+        known = self.malformed[at]
+        self.malformed[at] = known._replace(
+            reason=_joined(known.reason, reason), salvaged=known.salvaged and salvaged
+        )
 
     def doubt(self, line: int | None, reason: str, *, record: str | None = None, lost: bool = False) -> None:
         """List a line of which something could not be used (`lost`: nothing), when it was decoded already.
 
-        A line stands in the list once. Where there are no lines the record is named.
+        Where there are no lines the record is named.
         """
-        self.doubts += 1
         if not line:
             self.reject(0, 0, f"{record}: {reason}" if record else reason, salvaged=not lost)
-        elif (at := self._listed.get(line)) is not None:
-            known = self.malformed[at]
-            self.malformed[at] = known._replace(
-                reason=f"{known.reason}; {reason}", salvaged=known.salvaged and not lost
-            )
         else:
-            self.reject(line, self.line_at(line)[0], reason, salvaged=not lost)
+            place = 0 if (line, None) in self._listed else self.line_at(line)[0]
+            self.reject(line, place, reason, salvaged=not lost)
 
     def inner(
         self,
@@ -344,6 +351,13 @@ class Source:
             self.reject(0, 0, left.words)
         elif left is not None:
             self.notes.append(left.words)
+
+
+def _joined(known: str, reason: str) -> str:
+    """Add a reason to those known of a line, which may have records without number."""
+    if known.endswith(_MORE) or f"; {reason};" in f"; {known};":
+        return known
+    return known + (f"; {reason}" if len(known) < _REASONS else _MORE)
 
 
 def _is_utf8(lines: list[bytes]) -> bool:

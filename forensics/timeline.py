@@ -6,6 +6,7 @@ runs shortened to their ends; `Event.nth` says how many good replies lie before 
 the context was at every one of them.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
@@ -52,6 +53,8 @@ class Session:
         self._sized: list[Event] = []
         """Replies, and prompts that bring some, not added up yet."""
         self._cut: Event | None = None
+        self._windows: list[tuple[int, int]] = []
+        """From which row (`seq`) on which context window is in force."""
         self._run: set[str] = set()
         self._pending: dict[str, Event] = {}
 
@@ -87,7 +90,7 @@ class Session:
         else:
             self._other(event, kind)
         if event.cap is not None:
-            self._cap(event.cap, event.cap_source or "recorded")
+            self._window(event, event.cap, event.cap_source or "recorded")
 
     def _reply(self, event: Event) -> None:
         self.replies += 1
@@ -139,6 +142,21 @@ class Session:
     def peak(self) -> int | None:
         """The greatest context of the session in tokens, figures that cannot be one request's left out."""
         return self.samples.peak(without={at for at, one in self.outliers.items() if one.column == "context"})
+
+    @cached_property
+    def fullest(self) -> tuple[int, int] | None:
+        """The context that filled most of the window in force at it, and that window; impossible figures left out."""
+        odd = {at for at, one in self.outliers.items() if one.column == "context"}
+        return self.samples.fullest(self.cap, fixed=self.cap_source == "option", without=odd) if self.cap else None
+
+    def window(self, event: Event) -> int | None:
+        """Give the context window in force at a row: the user's, else its own, else the last named before it."""
+        if self.cap_source == "option" or not self._windows:
+            return self.cap
+        if event.cap:
+            return event.cap
+        at = bisect_right(self._windows, event.seq, key=lambda one: one[0])
+        return self._windows[at - 1][1] if at else None
 
     @cached_property
     def outliers(self) -> dict[int, Outlier]:
@@ -220,10 +238,22 @@ class Session:
         self._pending.clear()
         self._run.clear()
 
-    def _cap(self, cap: int, source: CapSource) -> None:
+    def _window(self, event: Event, cap: int, source: CapSource) -> None:
+        """Take the window that a row names: it is in force from there on, until another row names another.
+
+        The first that is named held before as well, unless the row says that the model or its window was changed. One
+        that only an error names is in force where no row recorded any.
+        """
         rank = ("error text", "recorded", "option")
-        if self.cap_source is None or rank.index(source) >= rank.index(self.cap_source):
-            self.cap, self.cap_source = cap, source
+        if self.cap_source is not None and rank.index(source) < rank.index(self.cap_source):
+            return
+        if (cap, source) != (self.cap, self.cap_source):
+            if source == "recorded":
+                self._measure()
+                self.samples.window(cap, before=event.kind != "model")
+            first = not self._windows and event.kind != "model"
+            self._windows.append((0 if first else event.seq, cap))
+        self.cap, self.cap_source = cap, source
 
 
 def _added(total: int | None, figures: list[int | None]) -> int | None:

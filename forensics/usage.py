@@ -76,6 +76,8 @@ class Samples:
         self._columns = tuple(array("q") for _ in range(7))
         self._records: list[str | None] = []
         self._cuts = array("q")
+        self._windows: list[tuple[int, int]] = []
+        """From which position on which context window is in force."""
 
     def add(self, event: Event) -> None:
         """Keep the sizes of a row."""
@@ -102,6 +104,10 @@ class Samples:
         """Mark that the context was cut here (a compaction): a fall of the figures after it is no wonder."""
         self._cuts.append(len(self))
 
+    def window(self, cap: int, *, before: bool) -> None:
+        """Mark that the context window is `cap` from here on; `before`: and, where none was marked, up to here too."""
+        self._windows.append((0 if before and not self._windows else len(self), cap))
+
     def __len__(self) -> int:
         return len(self._columns[0])
 
@@ -123,18 +129,17 @@ class Samples:
     def excess(self, measure: Measured, cap: int, *, fixed: bool, without: set[int]) -> Excess | None:
         """Give how a measure stands against the context window of each row; `None` when no row is over it.
 
-        A row's own window counts, unless `cap` is `fixed`; else `cap`. Positions in `without` are left out.
+        The window in force counts (see `_caps`), unless `cap` is `fixed`. Positions in `without` are left out.
         """
         column = self._columns[_PLACE[measure]]
-        caps = self._columns[6]
-        if max(column, default=_UNKNOWN) <= min(({cap} if fixed else {*caps, cap}) - {_UNKNOWN}, default=cap):
+        if max(column, default=_UNKNOWN) <= min(self._limits(cap, fixed=fixed)):
             return None
+        caps = self._caps(cap, fixed=fixed)
         first = start = peak = last = _UNKNOWN
         over = window = kept = 0
-        for position, (size, own) in enumerate(zip(column, caps, strict=True)):
-            if size < 0 or position in without:
+        for position, (size, limit) in enumerate(zip(column, caps, strict=True)):
+            if size < 0 or limit <= 0 or position in without:
                 continue
-            limit = cap if fixed or own <= 0 else own
             first = position if first < 0 else first
             if size > limit:
                 kept += last >= 0 and bisect_right(self._cuts, position) > bisect_right(self._cuts, last)
@@ -145,6 +150,38 @@ class Samples:
             else:
                 last = _UNKNOWN
         return Excess(first, start, peak, window, over, kept) if over else None
+
+    def fullest(self, cap: int, *, fixed: bool, without: set[int]) -> tuple[int, int] | None:
+        """Give the context that fills most of the window in force at it, and that window; `None`: nothing is known."""
+        if len(self._limits(cap, fixed=fixed)) == 1 and not (self._windows and self._windows[0][0]):
+            peak = self.peak(without=without)
+            return None if peak is None or cap <= 0 else (peak, cap)
+        caps = self._caps(cap, fixed=fixed)
+        rows = enumerate(zip(self._columns[2], caps, strict=True))
+        known = [(size, limit) for at, (size, limit) in rows if size >= 0 and limit > 0 and at not in without]
+        return max(known, key=lambda one: one[0] / one[1], default=None)
+
+    def _limits(self, cap: int, *, fixed: bool) -> set[int]:
+        """Give every context window of the session; `cap` is the last."""
+        own = set() if fixed else {*self._columns[6], *(limit for _, limit in self._windows)}
+        return (own - {_UNKNOWN}) | {cap}
+
+    def _caps(self, cap: int, *, fixed: bool) -> "array[int]":
+        """Give the context window at each position: the row's own, else the last that was marked, else none.
+
+        Where none was marked it is `cap`; where that is `fixed` it is so everywhere.
+        """
+        if fixed or not self._windows:
+            marked = array("q", [cap]) * len(self)
+        else:
+            ends = [start for start, _ in self._windows[1:]] + [len(self)]
+            marked = _BLANK * self._windows[0][0]
+            for end, (_, limit) in zip(ends, self._windows, strict=True):
+                marked += array("q", [limit]) * (end - len(marked))
+        own = self._columns[6]
+        if fixed or own.count(_UNKNOWN) == len(own):
+            return marked
+        return array("q", [last if one <= 0 else one for one, last in zip(own, marked, strict=True)])
 
     @property
     def contexts(self) -> list[int]:

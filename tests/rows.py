@@ -1,9 +1,12 @@
 """Sessions made of a few rows, for tests that look at one limit of a detector."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 from forensics.detect import Finding, detect
 from forensics.events import Event
+from forensics.scan import Options, Result, scan_file
 from forensics.timeline import File
 
 
@@ -41,3 +44,18 @@ def start(trigger: str = "threshold", **more: Any) -> dict[str, Any]:
 def end(outcome: str = "summary", **more: Any) -> dict[str, Any]:
     """The end of a compaction."""
     return {"kind": "compacted", "outcome": outcome, **more}
+
+
+def scanned(path: Path, *rows: dict[str, Any], cap: int | None = None) -> Result:
+    """Write the rows to a file of the plain format, as session `s` one second apart, and scan it.
+
+    A row's `ts` may be seconds since 2026-07-01 10:00 UTC, or `None` for a row without a time.
+    """
+    begin = 1_782_900_000
+    lines = []
+    for number, row in enumerate(({"kind": "session", "agent": "demo"}, *rows), 1):
+        ts = row.get("ts", number)
+        given = {"session": "s", **row, "ts": None if ts is None else (begin + ts) * 1000}
+        lines.append(json.dumps({name: value for name, value in given.items() if value is not None}))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return scan_file(path, path.name, Options(cap=cap))

@@ -43,9 +43,10 @@ def context_blowup(file: File, *, ratio: float = 1.05) -> Iterator[Claim]:
 
     The size of the whole prompt (system prompt, tools and messages) and that of the messages alone are different
     measures of different rows: each has its own finding and its own peak, and the two are never mixed. Figures that
-    cannot be one request's (see usage-outlier) are left out first. The window is the one in force at the row (`--cap`,
-    else the row's own, else the session's, which an overflow error's words can also say); without one there is no
-    finding. A request that was refused counts with the size that its error names. It is an error when the peak is 1.5
+    cannot be one request's (see usage-outlier) are left out first. The window is the one in force at the row: `--cap`,
+    else the row's own, else that of the last row that named one (a change of model or window, a budget, an overflow
+    error where nothing records it), else the first one named after it, unless that is a change. Without one there is
+    no finding. A refused request counts with the size that its error names. It is an error when the peak is 1.5
     times the window or more, or over `ratio` times it and a compaction left the context over its window; else a short
     overshoot is a warning, one of up to `ratio` times a note. A log's sessions are taken together.
 
@@ -167,7 +168,7 @@ def _size(session: Session, row: Event, measure: Measured) -> _Size | None:
         size = row.messages if measure == "messages" else _whole(row)
     elif row.kind == "reply" and row.fault == "overflow" and measure == "context":
         size = row.estimate
-    cap = session.cap if session.cap_source == "option" or not row.cap else row.cap
+    cap = None if size is None else session.window(row)
     return None if size is None or not cap else _Size(size, cap, row)
 
 

@@ -165,8 +165,8 @@ def _unpacked(source: Source, session: str, seq: int, packed: bytes | None, outl
         return decompressed(packed or b"", _LIMIT)
     except CorruptError as error:
         found = _outlined(outline)
-        reason = f"session {session}: Zstandard: {error}; its tokens and words are unknown"
-        source.reject(seq, 0, reason, salvaged=bool(found))
+        reason = f"Zstandard: {error}; its tokens and words are unknown"
+        source.reject(seq, 0, reason, salvaged=bool(found), of=f"session {session}")
         return found
 
 

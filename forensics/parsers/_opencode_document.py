@@ -54,7 +54,8 @@ class Lines:
         self._line = 1
 
     def of(self, offset: int) -> int:
-        """Give the 1-based line of an offset."""
+        """Give the 1-based line of an offset; of the end, that of the last byte."""
+        offset = min(offset, len(self._data) - 1)
         self._line += self._data.count(b"\n", self._at, offset)
         self._at = offset
         return self._line

@@ -195,6 +195,7 @@ def _received(
         yield
         if batch.total is not None:
             listed = {bad.line for bad in source.malformed}
-            found = [Malformed(before + bad[0], *bad[1:]) for bad in batch.malformed]
-            source.malformed += [bad for bad in found if not is_garbage(bad) or bad.line not in listed]
+            for bad in batch.malformed:
+                if not is_garbage(bad) or before + bad.line not in listed:
+                    source.reject(before + bad.line, bad.offset, bad.reason, salvaged=bad.salvaged)
             return before + batch.total

@@ -230,9 +230,8 @@ class _Scan:
             at = run.start()
             lost = len(run[0]) + (self._nuls[-1][1] if self._nuls else 0)
             self._nuls.append((run.end() - lost, lost))
-            if all(one.line != line for one in source.malformed[-_PIECES:]):
-                start = data.rfind(b"\n", 0, at) + 1
-                source.reject(line, self._offset + start, "NUL bytes", salvaged=True)
+            start = data.rfind(b"\n", 0, at) + 1
+            source.reject(line, self._offset + start, "NUL bytes", salvaged=True)
         return data.replace(b"\0", b"")
 
     def _place(self, start: int) -> int:

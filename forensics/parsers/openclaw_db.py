@@ -75,6 +75,7 @@ class _Rows(Source):
         self._outer = source
         self._database = database
         self._stored = stored
+        self._name = f"session {stored.session}"
         self._sent: dict[str, int] = {}
         self.replied: set[int] = set()
         self.broken: list[int] = []
@@ -94,13 +95,12 @@ class _Rows(Source):
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
         found, reason = rescue(text, cast("type[T]", decoder.type))
-        self._outer.reject(seq, 0, f"session {self._stored.session}: {reason}", salvaged=bool(found))
+        self._outer.reject(seq, 0, reason, salvaged=bool(found), of=self._name)
         return found
 
     def doubt(self, line: int | None, reason: str, *, record: str | None = None, lost: bool = False) -> None:
         self.doubts += 1
-        named = f"session {self._stored.session}: {reason}"
-        self._outer.reject(line or 0, 0, named if line or not record else f"{record}: {reason}", salvaged=not lost)
+        self._outer.reject(line or 0, 0, reason, salvaged=not lost, of=record if record and not line else self._name)
 
     def line_at(self, line: int) -> tuple[int, bytes]:
         return 0, entry_at(self._database, self._stored.session, line)

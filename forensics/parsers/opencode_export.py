@@ -88,11 +88,11 @@ def opencode_export(source: Source) -> Iterator[Event]:
     conversation = Conversation(session, source.unknown)
     for _, piece in messages:
         place = Place(piece.line, piece.offset, "message")
-        listed = len(source.malformed)
+        doubts = source.doubts
         message = decoded(source, data[piece.offset : piece.end], _MESSAGE, place)
         if message is not None:
             source.records += 1 + len(message.parts)
-            doubted = len(source.malformed) > listed
+            doubted = source.doubts > doubts
             _compare(source, message, piece, session.id)
             yield from conversation.add(Message(message.info, message.parts, piece.line, doubted))
     yield from conversation.close(cut=cut or any(not bad.salvaged for bad in source.malformed))

@@ -187,12 +187,20 @@ def _title(console: Console, first: Finding, totals: SessionTotals | None, style
         console.print(_text(f"  {when} UTC", "dim"))
     if totals.peak_context is not None:
         drawn = sparkline(totals.contexts, totals.cap, width=style.width // 3, ascii_only=style.ascii)
-        known = (
-            f" of {totals.cap:,} tokens ({totals.peak_ratio:.2f} x, {totals.cap_source})" if totals.cap else " tokens"
-        )
+        known = f"{totals.peak_context:,}{_held(totals.peak_context, totals)}"
         refused = totals.refused_context
         more = f" (refused: {refused:,})" if refused is not None and refused > totals.peak_context else ""
-        _indented(console, [f"{drawn} context peak {totals.peak_context:,}{known}{more}"], "blue", 2)
+        _indented(console, [f"{drawn} context peak {known}{more}"], "blue", 2)
+
+
+def _held(peak: int, totals: SessionTotals) -> str:
+    """Hold the peak against the window; where another window was fuller, say how full that was."""
+    cap, ratio = totals.cap, totals.peak_ratio
+    if not cap or ratio is None:
+        return " tokens"
+    if ratio == round(peak / cap, 4):
+        return f" of {cap:,} tokens ({ratio:.2f} x, {totals.cap_source})"
+    return f" tokens, at most {ratio:.2f} x the window in force ({cap:,}, {totals.cap_source})"
 
 
 def _alike(console: Console, findings: list[Finding], style: Style) -> None:

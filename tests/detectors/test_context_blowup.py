@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,6 +8,7 @@ from forensics.detect import Finding, detect
 from forensics.events import Event
 from forensics.parse import Source, read, recognise
 from forensics.timeline import File
+from tests.rows import end, failed, prompt, reply, scanned, start
 
 
 @pytest.fixture
@@ -107,3 +109,54 @@ def test_compactions_after_which_the_request_is_refused_again_left_it_over(
     path = corpus / "recorded" / "opencode-1.18.33" / "b_overflow_loop" / "log" / "opencode.log"
     (finding,) = detect(file_of(path), ["context-blowup"])
     assert (finding.severity, finding.measures["rows_over"], finding.measures["compactions_over"]) == ("error", 15, 14)
+
+
+def _window(cap: int) -> dict[str, Any]:
+    return {"kind": "model", "cap": cap, "cap_source": "recorded"}
+
+
+def test_a_context_is_held_against_the_window_in_force_at_it(tmp_path: Path) -> None:
+    """A window that is made smaller after a compaction says nothing of the requests before it."""
+    rows = [prompt(), _window(1_000_000), reply(context=600_100), start(), end("dropped"), _window(200_000)]
+    made = scanned(tmp_path / "window_changes.jsonl", *rows, reply(context=22_000))
+    (one,) = made.sessions
+    assert (made.findings, one.peak_context, one.cap, one.peak_ratio) == ([], 600_100, 1_000_000, 0.6001)
+    made = scanned(tmp_path / "window_changes.jsonl", *rows, reply(context=250_000))
+    (one,), (finding,) = made.sessions, made.findings
+    assert (one.peak_context, one.cap, one.peak_ratio) == (600_100, 200_000, 1.25)
+    assert (finding.measures["peak"], finding.measures["cap"], finding.measures["ratio"]) == (250_000, 200_000, 1.25)
+    assert (finding.measures["rows_over"], finding.lines) == (1, [8])
+
+
+def test_the_size_that_a_compaction_states_is_held_against_the_window_in_force_at_it(tmp_path: Path) -> None:
+    said = end(before=600_000, after=20_000)
+    made = scanned(tmp_path / "stated.jsonl", prompt(), _window(1_000_000), reply(), said, _window(200_000), reply())
+    assert made.findings == []
+    made = scanned(tmp_path / "stated.jsonl", prompt(), _window(1_000_000), reply(), _window(200_000), said, reply())
+    (finding,) = made.findings
+    assert (finding.measures["peak"], finding.measures["cap"], finding.lines) == (600_000, 200_000, [6])
+
+
+def test_a_window_that_is_named_late_held_before_unless_it_says_that_it_changed(tmp_path: Path) -> None:
+    budget = {"kind": "budget", "cap": 100_000, "cap_source": "recorded"}
+    made = scanned(tmp_path / "late.jsonl", prompt(), reply(context=150_000), budget, reply(context=20_000))
+    assert [(one.measures["peak"], one.measures["cap"]) for one in made.findings] == [(150_000, 100_000)]
+    made = scanned(tmp_path / "late.jsonl", prompt(), reply(context=150_000), _window(100_000), reply(context=20_000))
+    assert (made.findings, made.sessions[0].peak_ratio, made.sessions[0].cap) == ([], 0.2, 100_000)
+    made = scanned(tmp_path / "late.jsonl", prompt(), reply(context=150_000), end(before=150_000), _window(100_000))
+    assert (made.findings, made.sessions[0].peak_ratio, made.sessions[0].cap) == ([], None, 100_000)
+
+
+def test_a_window_that_an_error_names_gives_way_to_a_recorded_one(tmp_path: Path) -> None:
+    refused = failed(cap=50_000, cap_source="error text")
+    made = scanned(tmp_path / "error.jsonl", prompt(), _window(200_000), refused, reply(context=150_000))
+    assert (made.findings, made.sessions[0].peak_ratio, made.sessions[0].cap) == ([], 0.75, 200_000)
+    made = scanned(tmp_path / "error.jsonl", prompt(), refused, reply(context=20_000))
+    assert (made.sessions[0].peak_ratio, made.sessions[0].cap_source) == (0.4, "error text")
+
+
+def test_the_users_window_holds_everywhere(tmp_path: Path) -> None:
+    rows = [prompt(), _window(1_000_000), reply(context=600_000), _window(200_000), reply(context=100_000)]
+    made = scanned(tmp_path / "users.jsonl", *rows, cap=300_000)
+    (one,), (finding,) = made.sessions, made.findings
+    assert (one.cap, one.cap_source, one.peak_ratio, finding.measures["ratio"]) == (300_000, "option", 2.0, 2.0)
