@@ -18,7 +18,14 @@ from forensics.config import UsageError
 from forensics.inputs import LOCK, Found
 from forensics.scan import Options
 
-CAPTURES = ("length.jsonl", "no-shrink.json", "no-summary.log", "two-sessions.jsonl", "underflow.jsonl")
+CAPTURES = (
+    "length.jsonl",
+    "no-shrink.json",
+    "no-summary.log",
+    "two-failures.jsonl",
+    "two-sessions.jsonl",
+    "underflow.jsonl",
+)
 Command = Callable[..., tuple[int, str, str]]
 
 
@@ -65,6 +72,30 @@ def test_a_recording_fits_its_lock(samples: Path, name: str) -> None:
     path = samples / "captures" / name
     assert compare(load(place(path)), shape(path)) == []
     assert dump(shape(path), name) == place(path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("now", "found"),
+    [
+        (["overflow", "overloaded"], []),
+        (["overloaded", "overflow"], [("changed", "failure 2", "overflow, overloaded -> overloaded, overflow")]),
+        (["overloaded"], [("better", "overflow replies", "1 -> 0")]),
+        (["overflow", "overloaded", "length"], [("worse", "length replies", "0 -> 1")]),
+    ],
+)
+def test_failures_that_change_order_are_another_recording(now: list[str], found: list[tuple[str, str, str]]) -> None:
+    """Only their numbers were held, though an order that changed fails until it is accepted."""
+    assert changes(alone(failures=["overflow", "overloaded"]), alone(failures=now)) == found
+
+
+def test_of_fewer_failures_the_order_is_held_too() -> None:
+    lock, now = alone(failures=["length", "overflow", "overloaded x2"]), alone(failures=["overloaded", "overflow"])
+    assert ("changed", "failure 2", "length, overflow, overloaded x2 -> overloaded, overflow") in changes(lock, now)
+
+
+def test_a_lock_holds_the_failures_of_a_recording_in_order(samples: Path) -> None:
+    (one,) = shape(samples / "captures" / "two-failures.jsonl").session
+    assert one.failures == ["overloaded", "overflow"]
 
 
 _ISO = re.compile(r"2026-10-(\d\d)T(\d\d):")
@@ -250,9 +281,10 @@ def test_lock_tells_what_it_wrote(captures: Path, command: Command) -> None:
         f"forensics: lock: captures/length.jsonl{LOCK}: new",
         f"forensics: lock: captures/no-shrink.json{LOCK}: in the place of what was no lock",
         f"forensics: lock: captures/no-summary.log{LOCK}: as before",
+        f"forensics: lock: captures/two-failures.jsonl{LOCK}: as before",
         f"forensics: lock: captures/two-sessions.jsonl{LOCK}: as before",
         f"forensics: lock: captures/underflow.jsonl{LOCK}: manual continues, better: 3 -> 2",
-        "forensics: result: 5 written, 1 not read as recordings (exit 0)",
+        "forensics: result: 6 written, 1 not read as recordings (exit 0)",
     ]
 
 

@@ -11,7 +11,14 @@ from forensics.cli import run
 from forensics.events import Event
 from forensics.scan import Options
 
-CAPTURES = ("length.jsonl", "no-shrink.json", "no-summary.log", "two-sessions.jsonl", "underflow.jsonl")
+CAPTURES = (
+    "length.jsonl",
+    "no-shrink.json",
+    "no-summary.log",
+    "two-failures.jsonl",
+    "two-sessions.jsonl",
+    "underflow.jsonl",
+)
 
 
 def tried(path: Path) -> Trial:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from forensics.checking.shape import SessionShape, Shape, expanded
+from forensics.checking.shape import SessionShape, Shape, expanded, in_runs
 from forensics.config import UsageError
 from forensics.detect import SEVERITIES
 from forensics.inputs import LOCK
@@ -100,9 +100,7 @@ def _session(where: str, lock: SessionShape, now: SessionShape) -> Iterator[Diff
     yield from _count(f"{where}manual continues", lock.manual_continues, now.manual_continues)
     yield from _compactions(where, expanded(lock.compactions), expanded(now.compactions))
     yield from _count(f"{where}longest streak", lock.longest_streak, now.longest_streak)
-    was, is_ = Counter(expanded(lock.failures)), Counter(expanded(now.failures))
-    for name in sorted(was | is_):
-        yield from _count(f"{where}{name} replies", was[name], is_[name])
+    yield from _failures(where, expanded(lock.failures), expanded(now.failures))
     yield from _peak(f"{where}peak ratio", lock.peak_ratio, now.peak_ratio)
     fewer = len(expanded(now.compactions)) < len(expanded(lock.compactions))
     yield from _findings(where, lock.findings, now.findings, fewer=fewer)
@@ -140,6 +138,22 @@ def _compactions(where: str, lock: list[str], now: list[str]) -> Iterator[Differ
         first = next(at for at, (one, other) in enumerate(zip(lock, now, strict=True)) if one != other)
         found.append(Difference("changed", f"{where}compaction {first + 1}", f"{lock[first]} -> {now[first]}"))
     yield from found
+
+
+def _failures(where: str, lock: list[str], now: list[str]) -> Iterator[Difference]:
+    """Judge how many there are of each class; where none has more, tell another order of those that are left."""
+    was, is_ = Counter(lock), Counter(now)
+    for name in sorted(was | is_):
+        yield from _count(f"{where}{name} replies", was[name], is_[name])
+    if is_ <= was:
+        rest = iter(lock)
+        first = next((at for at, one in enumerate(now) if one not in rest), None)
+        if first is not None:
+            yield Difference("changed", f"{where}failure {first + 1}", f"{_listed(lock)} -> {_listed(now)}")
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(in_runs(words))
 
 
 def _outcome(words: str) -> str:

@@ -190,6 +190,20 @@ def mend_reply(rows: Rows, at: int) -> list[Event] | None:
     return _with(rows, at, replace(rows[at], stop="done", fault=None, error=None)) if _bad(rows[at]) else None
 
 
+def swap_failures(rows: Rows, at: int) -> list[Event] | None:
+    """Exchange a reply that did not end well and the next such one of its session, where they are of two classes."""
+    one = rows[at]
+    if not _bad(one):
+        return None
+    after = next((i for i in range(at + 1, len(rows)) if _bad(rows[i]) and rows[i].session == one.session), at)
+    other = rows[after]
+    if (one.stop, one.fault or "unknown") == (other.stop, other.fault or "unknown"):
+        return None
+    first = replace(one, stop=other.stop, fault=other.fault, error=other.error)
+    second = replace(other, stop=one.stop, fault=one.fault, error=one.error)
+    return _with(_with(rows, at, first), after, second)
+
+
 def raise_peak(rows: Rows, at: int) -> list[Event] | None:
     """Let the greatest context of a session be larger by a quarter of its window or half of itself."""
     one = rows[at]
@@ -242,6 +256,7 @@ MUTATIONS: tuple[Mutation, ...] = tuple(
         (fail_reply, True),
         (cut_reply, True),
         (mend_reply, False),
+        (swap_failures, True),
         (raise_peak, True),
         (lose_prompt, True),
         (add_prompt, True),

@@ -29,7 +29,7 @@ class SessionShape(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unkn
     longest_streak: int = 0
     """The most attempts in a row with no reply that ended well between them."""
     failures: list[str] = []
-    """Replies that did not end well by class, as `overflow x3`; those a person aborted are not counted."""
+    """Replies that did not end well, in order, by class, as `overflow x3`; those a person aborted are left out."""
     peak_ratio: float | None = None
     """The greatest context by its window, rounded up to tenths: a bound."""
     findings: list[str] = []
@@ -85,9 +85,9 @@ def _session(session: Session, totals: SessionTotals, places: Places, policies: 
     return SessionShape(
         prompts=None if totals.prompts is None else totals.prompts - (continues or 0),
         manual_continues=continues,
-        compactions=_runs(map(_words, tries)),
+        compactions=in_runs(map(_words, tries)),
         longest_streak=streak(tries),
-        failures=_counted(_class(one) for one in session.events if _failed(one)),
+        failures=in_runs(_class(one) for one in session.events if _failed(one)),
         peak_ratio=bound(totals.peak_ratio),
         findings=_counted(words for _, words in places),
         conforms_to=policies,
@@ -124,7 +124,7 @@ def _class(one: Event) -> str:
     return (one.fault or "unknown") if one.stop == "error" else str(one.stop)
 
 
-def _runs(words: Iterable[str]) -> list[str]:
+def in_runs(words: Iterable[str]) -> list[str]:
     """Write equal words in a row once, with their number."""
     return [_times(word, len(list(same))) for word, same in groupby(words)]
 
