@@ -11,10 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from forensics.capture import CannotCapture, Capture, Subject, writers
+from forensics.capturing.distil import Distiller
 from forensics.cli import run
 from forensics.replaying.replays import Asked, replay_file
 from forensics.scan import Options, scan_file
 from forensics.totals import totals
+from forensics.writing import Piece
 
 NOW = 1_900_000_000_000
 SECRET = "ZANZIBAR"
@@ -345,6 +347,33 @@ def test_a_finding_that_is_not_there_is_told_with_the_command_that_shows_ids(
     (finding,) = scan_file(path, path.name, Options(now=NOW)).findings
     assert run(["scan", "-v", str(path)]) == 0
     assert finding.id in capsys.readouterr().out
+
+
+def test_records_without_the_evidence_and_records_tried_before_are_not_written(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A capture took half a minute: it wrote and read what could not be the finding, and parts of left-out messages."""
+    written: list[list[Piece]] = []
+    write = Distiller.written
+
+    def seen(self: Distiller, pieces: list[Piece], name: str) -> Path:
+        written.append(pieces)
+        return write(self, pieces, name)
+
+    monkeypatch.setattr(Distiller, "written", seen)
+    path = tmp_path / "broken.jsonl"
+    path.write_text(BROKEN, encoding="utf-8")
+    (made,) = _captures(path)
+    tried = written[: -len(("before", "after", "empty"))]
+    assert made.finding.lines == [5, 6, 7]
+    assert all({5, 6, 7} <= {one.line for one in some} for some in tried)
+    assert (len(tried), made.tries) == (2, 6)
+    written.clear()
+    subject = Subject(samples / "parsers" / "opencode_db.db", "o.db", Options(now=NOW))
+    chosen = next(one for one in subject.findings if one.detector == "no-summary")
+    made = subject.capture(chosen, "small.db")
+    sets = [tuple((one.table, one.record) for one in some) for some in written[:-3]]
+    assert (len(sets), len(set(sets)), made.tries) == (66, 65, 91)
 
 
 def _stuck(session: str) -> str:

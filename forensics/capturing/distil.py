@@ -62,8 +62,9 @@ class Distiller:
         """The records that were looked at last."""
         self._job = job
         self._loaded: Wanted | None = None
-        self._folder = folder
+        self._folder = folder / "0"
         self._writes = 0
+        self._given: dict[tuple[bool, tuple[int, ...]], Finding | None] = {}
 
     def minimal(self) -> Distilled:
         """Give the fewest records that show the finding. Raises `CannotCapture` when none do.
@@ -102,6 +103,7 @@ class Distiller:
         if wanted != self._loaded or not self.pieces:
             self.pieces = list(self._job.writer.pieces(Source(self._job.path, self._job.name), wanted))
             self._loaded = wanted
+            self._given.clear()
         before = 0
         for width in _WIDTHS:
             near = self._near(width)
@@ -127,13 +129,14 @@ class Distiller:
     def selected(self, positions: Sequence[int]) -> list[Piece]:
         """Give the pieces at the positions and the fixed ones, each with its nearest kept piece above it."""
         kept = set(self._with_fixed(positions))
-        chosen = []
-        for at in sorted(kept):
-            piece = self.pieces[at]
-            if piece.owner is not None and piece.owner not in kept:
-                continue
-            chosen.append(self._linked(piece, piece.link, kept) if piece.link in piece.value else piece)
-        return chosen
+        pieces = [self.pieces[at] for at in self._owned(positions)]
+        return [self._linked(one, one.link, kept) if one.link in one.value else one for one in pieces]
+
+    def _owned(self, positions: Sequence[int]) -> list[int]:
+        """Give the positions and the fixed ones, without the parts of what is not among them."""
+        kept = set(self._with_fixed(positions))
+        owners = ((at, self.pieces[at].owner) for at in sorted(kept))
+        return [at for at, owner in owners if owner is None or owner in kept]
 
     def _linked(self, piece: Piece, field: str | None, kept: set[int]) -> Piece:
         above = piece.above
@@ -145,26 +148,53 @@ class Distiller:
         return msgspec.structs.replace(piece, value={**piece.value, field: link})
 
     def written(self, pieces: Sequence[Piece], name: str) -> Path:
-        """Write the pieces into a folder of their own: what lies beside a file can be part of it."""
-        self._writes += 1
-        target = self._folder / str(self._writes) / name
-        if self._writes > 1:
-            rmtree(self._folder / str(self._writes - 1))
-        target.parent.mkdir()
+        """Write the pieces into a folder without other files: what lies beside a file can be part of it.
+
+        The folder is used again, for to make and remove one takes longer than a file; but not where files go beside,
+        for readers may remember what lies in a folder.
+        """
+        if any(map(_beside, self.pieces)):
+            rmtree(self._folder, ignore_errors=True)
+            self._writes += 1
+            self._folder = self._folder.with_name(str(self._writes))
+        self._folder.mkdir(exist_ok=True)
+        for one in self._folder.iterdir():
+            one.unlink()
+        target = self._folder / name
         self._job.writer.write(pieces, target)
         return target
 
     def gives(self, positions: Sequence[int], *, exact: bool) -> Finding | None:
         """Give the finding as the records at the positions show it; `None` where they do not.
 
+        What comes to the same records is written and read once.
+        """
+        key = exact, tuple(self._owned(positions))
+        if key not in self._given:
+            self._given[key] = self._tried(positions, exact=exact)
+        return self._given[key]
+
+    def _tried(self, positions: Sequence[int], *, exact: bool) -> Finding | None:
+        """Write the records, read them, and give the finding.
+
         The file has its source's name: some formats take a session's from it.
         """
         chosen = self.selected(positions)
+        if not self._can_be(chosen, exact=exact):
+            return None
         target = self.written(chosen, self._job.path.name)
         for one in self.found(target, self._job.options.now):
             if self._is_same(one, chosen, exact=exact) and self.is_recognised(target):
                 return one
         return None
+
+    def _can_be(self, chosen: Sequence[Piece], *, exact: bool) -> bool:
+        """Whether the evidence that `_is_same` asks for is among the lines at all: else nothing need be written."""
+        wanted = set(self._job.finding.lines)
+        if not self._job.writer.lined or not wanted:
+            return True
+        there = wanted.intersection(_lines(chosen))
+        return there == wanted if exact else bool(there)
 
     def _is_same(self, one: Finding, chosen: Sequence[Piece], *, exact: bool) -> bool:
         """Whether a finding is the one to be captured: its place, its structure, its evidence."""
@@ -172,7 +202,7 @@ class Distiller:
         if not (same_place(one, wanted) and same_structure(one, wanted)):
             return False
         if self._job.writer.lined and wanted.lines:
-            lines = [piece.line for piece in chosen if not piece.table.startswith("beside")]
+            lines = _lines(chosen)
             evidence = [lines[line - 1] for line in one.lines]
             if evidence != wanted.lines if exact else evidence[0] not in wanted.lines:
                 return False
@@ -195,3 +225,12 @@ class Distiller:
         file.build(read(source, parser), options.cap)
         file.lost = max((one.line for one in source.malformed if not one.salvaged), default=None)
         return detect(file, [self._job.finding.detector], options.options)
+
+
+def _lines(chosen: Sequence[Piece]) -> list[int | None]:
+    """Give the lines that pieces stood on, in the order in which they will stand."""
+    return [piece.line for piece in chosen if not _beside(piece)]
+
+
+def _beside(piece: Piece) -> bool:
+    return piece.table.startswith("beside")
