@@ -185,9 +185,17 @@ class Source:
                 self.reject(self.lines, offset, too_long(lost))
             yield first, offset, lines
 
-    def decoded(self, decoder: "msgspec.json.Decoder[T]") -> Iterator[tuple[int, T]]:
-        """Yield (line, record) for JSON lines; a line that does not fit is read tolerantly, alone, and listed."""
-        return chain.from_iterable(self._batch(decoder, first, offset, lines) for first, offset, lines in self._lines())
+    def decoded(
+        self, decoder: "msgspec.json.Decoder[T]", usual: "msgspec.json.Decoder[T] | None" = None
+    ) -> Iterator[tuple[int, T]]:
+        """Yield (line, record) for JSON lines; a line that does not fit is read tolerantly, alone, and listed.
+
+        `usual` decodes the lines that files mostly consist of into something cheaper; any other goes to `decoder`.
+        """
+        usual = usual or decoder
+        return chain.from_iterable(
+            self._batch(decoder, usual, first, offset, lines) for first, offset, lines in self._lines()
+        )
 
     def _lines(self) -> Iterator[tuple[int, int, list[bytes]]]:
         """Yield (first line number, byte offset, lines with their ends) in batches that fit into a processor's cache.
@@ -206,17 +214,18 @@ class Source:
                 offset += sum(map(len, lines))
 
     def _batch(
-        self, decoder: "msgspec.json.Decoder[T]", first: int, offset: int, lines: list[bytes]
+        self,
+        decoder: "msgspec.json.Decoder[T]",
+        usual: "msgspec.json.Decoder[T]",
+        first: int,
+        offset: int,
+        lines: list[bytes],
     ) -> Iterator[tuple[int, T]]:
-        decode = decoder.decode
         # msgspec passes over the fields it is not asked for without looking at their bytes, so the whole line is
         # checked here: 40 ms for 500 MB where it is ASCII.
         if all(map(bytes.isascii, lines)) or _is_utf8(lines):
-            try:
-                records = [decode(line) for line in lines]
-            except (msgspec.DecodeError, RecursionError):
-                pass
-            else:
+            records = _records(decoder, usual, lines)
+            if records is not None:
                 self.records += len(records)
                 return zip(range(first, first + len(lines)), records, strict=True)
         return iter(self._tolerant(decoder, first, offset, lines))
@@ -351,6 +360,23 @@ class Source:
             self.reject(0, 0, left.words)
         elif left is not None:
             self.notes.append(left.words)
+
+
+def _records(
+    decoder: "msgspec.json.Decoder[T]", usual: "msgspec.json.Decoder[T]", lines: list[bytes]
+) -> list[T] | None:
+    """Decode lines that hold a record each; `None` where one does not."""
+    records: list[T] = []
+    rest = iter(lines)
+    while len(records) < len(lines):
+        try:
+            records.extend(map(usual.decode, rest))
+        except (msgspec.DecodeError, RecursionError):  # the line after the last that was taken
+            try:
+                records.append(decoder.decode(lines[len(records)]))
+            except (msgspec.DecodeError, RecursionError):
+                return None
+    return records
 
 
 def _joined(known: str, reason: str) -> str:

@@ -2,6 +2,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
@@ -220,3 +221,29 @@ def test_a_database_with_a_torn_schema_is_unreadable_not_a_crash(tmp_path: Path)
     path.write_bytes(data[:at] + b"\x8f\xf2(((((" + data[at + 7 :])
     with pytest.raises(Unreadable, match="SQLite: "):
         recognise(path)
+
+
+class _Usual(msgspec.Struct, tag_field="kind", tag="usual"):
+    a: int | None = None
+
+
+class _Rest(msgspec.Struct, tag_field="kind", tag="rest"):
+    a: int | None = None
+
+
+def test_lines_that_the_usual_decoder_does_not_know_go_to_the_other_and_keep_their_numbers(write: Write) -> None:
+    lines = [b'{"kind":"usual","a":1}', b'{"a":2}', b'{"kind":"usual","a":3}', b'{"a":4}', b'{"kind":"usual","a":5}']
+    source = write(b"\n".join(lines) + b"\n")
+    usual = cast("msgspec.json.Decoder[Row]", msgspec.json.Decoder(_Usual | _Rest))
+    found = list(source.decoded(DECODER, usual))
+    assert [(line, row.a, type(row).__name__) for line, row in found] == [
+        (1, 1, "_Usual"), (2, 2, "Row"), (3, 3, "_Usual"), (4, 4, "Row"), (5, 5, "_Usual")
+    ]  # fmt: skip
+    assert (source.lines, source.records, source.malformed) == (5, 5, [])
+
+
+def test_a_bad_line_among_usual_ones_is_listed_alone(write: Write) -> None:
+    source = write(b'{"kind":"usual","a":1}\n{"a":2}\n{"kind":"usual","a":\n{"kind":"usual","a":4}{"a":5}\n{"a":6}\n')
+    usual = cast("msgspec.json.Decoder[Row]", msgspec.json.Decoder(_Usual | _Rest))
+    assert [(line, row.a) for line, row in source.decoded(DECODER, usual)] == [(1, 1), (2, 2), (4, 4), (4, 5), (5, 6)]
+    assert [(one.line, one.offset, one.salvaged) for one in source.malformed] == [(3, 31, False), (4, 52, True)]

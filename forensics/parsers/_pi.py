@@ -9,6 +9,7 @@ import re
 from datetime import datetime
 from functools import lru_cache
 from math import isfinite
+from typing import ClassVar
 
 import msgspec
 from msgspec import Raw
@@ -65,6 +66,36 @@ class Message(msgspec.Struct, gc=False, rename="camel"):
     command: str | None = None
     exit_code: Code | None = None
     cancelled: bool | None = None
+
+
+class AssistantMessage(msgspec.Struct, gc=False, rename="camel", tag_field="role", tag="assistant"):
+    """A model's reply: what of a `Message` it has. A third cheaper to decode; so are the two others."""
+
+    role: ClassVar[str] = "assistant"
+    content: Raw = NO_RAW
+    usage: Usage | None = None
+    stop_reason: str | None = None
+    error_message: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    api: str | None = None
+
+
+class UserMessage(msgspec.Struct, gc=False, tag_field="role", tag="user"):
+    """A prompt: what of a `Message` it has."""
+
+    role: ClassVar[str] = "user"
+    content: Raw = NO_RAW
+    provenance: Raw = NO_RAW
+
+
+class ToolMessage(msgspec.Struct, gc=False, rename="camel", tag_field="role", tag="toolResult"):
+    """A tool's result: what of a `Message` it has."""
+
+    role: ClassVar[str] = "toolResult"
+    tool_name: str | None = None
+    is_error: bool | None = None
+    details: Raw = NO_RAW
 
 
 class Block(msgspec.Struct, gc=False):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
+from typing import ClassVar, cast
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -16,8 +17,11 @@ from forensics.parsers._pi import (
     NO_RAW,
     NOTHING,
     TEXT_LIMIT,
+    AssistantMessage,
     Message,
+    ToolMessage,
     Usage,
+    UserMessage,
     blocks,
     digest_of,
     is_model_reply,
@@ -70,11 +74,34 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     name: str | None = None
 
 
+class _MessageLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="message"):
+    """What an `Entry` has whose message is one of the usual."""
+
+    type: ClassVar[str] = "message"
+    id: str | None = None
+    parent_id: str | UnsetType | None = UNSET
+    timestamp: datetime | Millis | None = None
+    message: AssistantMessage | UserMessage | ToolMessage | None = None
+
+
+class _ThinkingLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="thinking_level_change"):
+    """What an `Entry` has that changes the thinking level."""
+
+    type: ClassVar[str] = "thinking_level_change"
+    message: ClassVar[None] = None
+    id: str | None = None
+    parent_id: str | UnsetType | None = UNSET
+    timestamp: datetime | Millis | None = None
+    thinking_level: str | None = None
+
+
 class _PromptError(msgspec.Struct, gc=False):
     error: str | None = None
 
 
 _ENTRIES = msgspec.json.Decoder(Entry)
+_USUAL = cast("msgspec.json.Decoder[Entry]", msgspec.json.Decoder(_MessageLine | _ThinkingLine))
+"""Such a line has all that its row asks of an entry, without the fields that other types have."""
 _PROMPT_ERROR = msgspec.json.Decoder(_PromptError)
 
 
@@ -173,7 +200,7 @@ class Reader:
 
     def entries(self) -> Iterator[tuple[int, Entry]]:
         """Give the file's entries; when the first is no header, one that takes its place comes before it."""
-        entries = self.source.decoded(_ENTRIES)
+        entries = self.source.decoded(_ENTRIES, _USUAL)
         first = next(entries, None)
         if first is None:
             return iter(())
@@ -278,9 +305,10 @@ class Reader:
 
     def _prompt(self, event: Event, content: Raw, provenance: Raw) -> Event:
         found = blocks(content, self.source, event.line, event.record)
-        machine = is_machine(provenance, self.source, event.line, event.record)
+        told = bytes(provenance) not in NOTHING
+        machine = told and is_machine(provenance, self.source, event.line, event.record)
         prompt = prompt_of(text_of(found), machine=machine)
-        if bytes(provenance) not in NOTHING or prompt.sent is not None:
+        if told or prompt.sent is not None:
             self._is("openclaw")
         event.kind = "prompt"
         event.origin = "synthetic" if self.internal else prompt.origin

@@ -81,7 +81,10 @@ class _Rows(Source):
         self.broken: list[int] = []
         self._last_reply: int | None = None
 
-    def decoded(self, decoder: "msgspec.json.Decoder[T]") -> Iterator[tuple[int, T]]:
+    def decoded(
+        self, decoder: "msgspec.json.Decoder[T]", usual: "msgspec.json.Decoder[T] | None" = None
+    ) -> Iterator[tuple[int, T]]:
+        del usual  # rows are looked at before they are passed on: they are all whole
         for seq, text in entries(self._database, self._outer, self._stored.session):
             for record in self._records(decoder, seq, text):
                 self._outer.records += 1
