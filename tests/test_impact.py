@@ -157,10 +157,10 @@ def test_a_view_that_stands_by_itself_names_its_file() -> None:
 
 
 def test_attempts_of_a_session_that_two_logs_show_count_once_per_minute() -> None:
-    rows = [row for at in (0, 10_000, 20_000) for row in (start(ts=at), end("no-summary", ts=at + 5000))]
+    rows = [row for at in (0, 10_000, 20_000, 90_000) for row in (start(ts=at), end("no-summary", ts=at + 5000))]
     logs = [view(name, "log", *rows, log=True) for name in ("a.log", "b.log")]
     (chart,) = bars([], logs)
-    assert chart.rows == [(0, {"attempt": 3})]
+    assert chart.rows == [(0, {"attempt": 3}), (60_000, {"attempt": 1})]
 
 
 def test_recorded_sessions_of_several_files_are_counted_once(corpus: Path, incident_of: Build) -> None:

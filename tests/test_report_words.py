@@ -19,7 +19,7 @@ from forensics.reports._incident_markdown import page
 from forensics.reports._page import clock_lines, track_caption
 from forensics.reports._words import figure, hours, money, times_of
 from forensics.scan import Options
-from tests.rows import failed, file_of_rows, prompt, reply
+from tests.rows import end, failed, file_of_rows, prompt, reply
 
 Build = Callable[..., Incident]
 BEGIN = 1_780_000_000_000
@@ -220,3 +220,29 @@ def test_a_file_that_does_not_know_its_sessions_agent_is_not_replayed_as_another
     assert [replay.agent for replay in replays(found, [one], None)[0]] == ["atomic"]
     other = msgspec.structs.replace(one, agent="another")
     assert replays(found, [other], None) == ([], 0)
+
+
+def test_a_compaction_that_was_none_is_told_as_such(tmp_path: Path, incident_of: Build) -> None:
+    ends = [end(outcome, ts=BEGIN) for outcome in ("summary", "skipped", "aborted")]
+    row = impact(incident_of(write(tmp_path / "s.jsonl", *ends)))["Compaction attempts"]
+    assert (row.value, row.note) == ("3", "1 with a summary, 1 with nothing to do, 1 aborted")
+
+
+def test_a_header_on_the_line_of_a_row_is_no_evidence_and_a_trigger_ends_with_one_full_stop(
+    tmp_path: Path, incident_of: Build
+) -> None:
+    from forensics.reports.html import page as html  # noqa: PLC0415
+
+    rows = [
+        {"kind": "reply", "session": "s1", "agent": "demo", "stop": "error", "fault": "overflow", "ts": BEGIN,
+         "error": "Too long."},
+        {"kind": "prompt", "session": "s1", "origin": "human", "text": "continue", "ts": BEGIN + 60_000},
+        {"kind": "reply", "session": "s1", "stop": "done", "ts": BEGIN + 70_000},
+    ]  # fmt: skip
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    made = incident_of(path)
+    (case,) = [case for group in made.groups for case in group.cases if group.detector == "manual-continue"]
+    assert [row.line for row in case.evidence] == [1, 2, 3]
+    assert case.trigger == "reply failed (overflow): Too long."
+    assert "Too long.." not in html(made)

@@ -20,7 +20,7 @@ def bars(drafts: Iterable[Draft], files: Iterable[File]) -> list[Bars]:
     outcomes = _bars(ends, "Compactions by outcome") if ends else None
     charts = [outcomes] if outcomes and outcomes.steps > 1 else []
     minutes = _minutes(file for file in files if file.log)
-    if minutes.total() > 1:
+    if len(minutes) > 1:
         charts.append(_per_minute(minutes))
     return charts
 

@@ -72,6 +72,7 @@ def evidence(
     if finding.lines:
         found = sorted((one for one in found if one.line in finding.lines), key=lambda one: one.line or 0)
     own = [event for event in found if event.session in {finding.session, None}] if finding.session else found
+    own = [event for event in own if event.kind != "session"] or own  # a header that shares a row's line is no evidence
     shown = own if len(own) <= MOST_ROWS else [*own[: MOST_ROWS - 2], *own[-2:]]
     continues = finding.detector == "manual-continue"
     rows = [_short(event, quoted=continues, excerpts=excerpts) for event in shown]

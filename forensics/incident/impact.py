@@ -85,7 +85,13 @@ def _compactions(report: Report, found: _Findings) -> Iterator[Impact]:
         note = f"{counts.unknown:,} of them started without an end on record" if counts.unknown else ""
         yield _row("Compaction attempts / without a summary", value, "observed", note, refs)
     else:
-        parts = [(counts.summaries, "with a summary"), (counts.dropped, "by dropping"), (counts.unknown, "end unknown")]
+        parts = [
+            (counts.summaries, "with a summary"),
+            (counts.dropped, "by dropping"),
+            (counts.skipped, "with nothing to do"),
+            (counts.aborted, "aborted"),
+            (counts.unknown, "end unknown"),
+        ]
         note = ", ".join(f"{n:,} {words}" for n, words in parts if n)
         if gone is None:
             note += "; failed ones are not recorded in this format"

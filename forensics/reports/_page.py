@@ -148,7 +148,7 @@ def case_strings(case: Case) -> Strings:
         "doubt": ", ".join(doubts),
         "also": ", ".join(one.also[:4]) + (f" and {len(one.also) - 4} more" if len(one.also) > 4 else ""),
         "facts": list(_facts(case)),
-        "trigger": case.trigger and shorten(case.trigger, MOST_WORDS),
+        "trigger": case.trigger and shorten(case.trigger, MOST_WORDS).rstrip("."),
         "sustained": " ".join(case.sustained),
         "unit": "Line" if lined else "Record",
         "left_out": case.left_out,
