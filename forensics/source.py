@@ -268,8 +268,12 @@ class Source:
             return
         known = self.malformed[at]
         self.malformed[at] = known._replace(
-            reason=_joined(known.reason, reason), salvaged=known.salvaged and salvaged
+            reason=_joined(known.reason, reason, of), salvaged=known.salvaged and salvaged
         )
+
+    def is_listed(self, line: int) -> bool:
+        """Say whether a line of this file is listed already."""
+        return (line, None) in self._listed
 
     def doubt(self, line: int | None, reason: str, *, record: str | None = None, lost: bool = False) -> None:
         """List a line of which something could not be used (`lost`: nothing), when it was decoded already.
@@ -279,7 +283,7 @@ class Source:
         if not line:
             self.reject(0, 0, f"{record}: {reason}" if record else reason, salvaged=not lost)
         else:
-            place = 0 if (line, None) in self._listed else self.line_at(line)[0]
+            place = 0 if self.is_listed(line) else self.line_at(line)[0]
             self.reject(line, place, reason, salvaged=not lost)
 
     def inner(
@@ -379,9 +383,9 @@ def _records(
     return records
 
 
-def _joined(known: str, reason: str) -> str:
+def _joined(known: str, reason: str, of: str | None) -> str:
     """Add a reason to those known of a line, which may have records without number."""
-    if known.endswith(_MORE) or f"; {reason};" in f"; {known};":
+    if known.endswith(_MORE) or f"; {reason};" in f"; {known.removeprefix(f'{of}: ')};":
         return known
     return known + (f"; {reason}" if len(known) < _REASONS else _MORE)
 

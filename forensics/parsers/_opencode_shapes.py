@@ -191,11 +191,12 @@ def whole(value: float | None) -> int | None:
 
 
 class Place(NamedTuple):
-    """Where an object stands: 1-based line and byte offset (0 in a database), and its own name if it has one."""
+    """Where an object stands: 1-based line and byte offset (0 in a database), its own name, and whose line it is."""
 
     line: int
     offset: int
     name: str = ""
+    of: str | None = None
 
 
 def decoded(source: Source, data: bytes, decoder: "msgspec.json.Decoder[T]", place: Place) -> T | None:
@@ -207,7 +208,7 @@ def decoded(source: Source, data: bytes, decoder: "msgspec.json.Decoder[T]", pla
         pass
     records, reason = rescue(data, cast("type[T]", decoder.type))
     said = f"{place.name}: {reason}" if place.name else reason
-    source.reject(place.line, place.offset, said, salvaged=bool(records))
+    source.reject(place.line, place.offset, said, salvaged=bool(records), of=place.of)
     return records[0] if records else None
 
 

@@ -4,8 +4,8 @@ from forensics.parse import Malformed, Source
 from forensics.tolerant import damage
 
 
-def list_garbage(source: Source, data: bytes, offset: int, number: int, listed: set[int]) -> None:
-    """List the lines of a block that are not UTF-8, but for those `listed` already.
+def list_garbage(source: Source, data: bytes, offset: int, number: int) -> None:
+    """List the lines of a block that are not UTF-8, but for those that are listed already.
 
     The block begins at that byte offset, with that line. Nearly always one look at all of it is enough.
     """
@@ -16,7 +16,7 @@ def list_garbage(source: Source, data: bytes, offset: int, number: int, listed: 
         pass
     for line, text in enumerate(data.split(b"\n"), number):
         reason = damage(text)
-        if reason is not None and line not in listed:
+        if reason is not None and not source.is_listed(line):
             source.reject(line, offset, reason)
         offset += len(text) + 1
 

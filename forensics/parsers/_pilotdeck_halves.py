@@ -127,11 +127,11 @@ def _search(path: Path, start: int, connection: "Connection", reader: "Connectio
         try:
             next(walk)
         except StopIteration as end:
-            found.batch.total, found.batch.malformed = end.value, source.malformed
+            found.batch.total = end.value
             break
         if found.full:
-            waiting.put(found.take())
-    waiting.put(found.take())
+            waiting.put(found.take(source))
+    waiting.put(found.take(source))
     waiting.put(b"")
     sender.join()
 
@@ -169,8 +169,10 @@ class _Found:
         self.batch.lines.append((len(self.batch.numbers), line))
         self._bytes += len(line.message)
 
-    def take(self) -> bytes:
-        """Give it as it is sent, and begin anew."""
+    def take(self, source: Source) -> bytes:
+        """Give it as it is sent, with what the source listed, and begin anew."""
+        self.batch.malformed = source.malformed
+        source.restart(brief=False)
         data = msgspec.msgpack.encode(self.batch)
         self.batch, self._bytes = _Batch([], [], [], [], []), 0
         return data
@@ -185,6 +187,9 @@ def _received(
             batch = _DECODER.decode(connection.recv_bytes())
         except EOFError as error:
             raise RuntimeError("the process that searched the rest of the log died") from error
+        for bad in batch.malformed:
+            if not is_garbage(bad):
+                _list(source, before, bad)
         at = 0
         for place, line in [*batch.lines, (len(batch.numbers), None)]:
             for number, ts, stage, details in batch.rows(at, place):
@@ -193,9 +198,12 @@ def _received(
             if line is not None:
                 lined(line._replace(number=before + line.number))
         yield
+        for bad in batch.malformed:
+            if is_garbage(bad) and not source.is_listed(before + bad.line):
+                _list(source, before, bad)
         if batch.total is not None:
-            listed = {bad.line for bad in source.malformed}
-            for bad in batch.malformed:
-                if not is_garbage(bad) or before + bad.line not in listed:
-                    source.reject(before + bad.line, bad.offset, bad.reason, salvaged=bad.salvaged)
             return before + batch.total
+
+
+def _list(source: Source, before: int, bad: Malformed) -> None:
+    source.reject(before + bad.line, bad.offset, bad.reason, salvaged=bad.salvaged)

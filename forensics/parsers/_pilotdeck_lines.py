@@ -114,11 +114,10 @@ def part(
         if begin == 0 and data.startswith(_BOM):
             source.notes.append("UTF-8 byte order mark skipped")
             data, begin = data.removeprefix(_BOM), len(_BOM)
-        listed = len(source.malformed)
         scan = _Scan(source, data, begin, number, clock, last=last or lost > 0)
         scan.hand_on(lined, staged)
         seen = data[: len(data) - len(scan.rest)]
-        list_garbage(source, seen, begin, number, {bad.line for bad in source.malformed[listed:]})
+        list_garbage(source, seen, begin, number)
         number, rest = scan.number, scan.rest
         if lost:
             source.reject(number - 1, begin + data.rfind(b"\n") + 1, too_long(lost))

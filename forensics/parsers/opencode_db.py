@@ -168,7 +168,7 @@ def _messages(source: Source, database: sqlite3.Connection, session: str) -> Ite
     rows = _rows(source, database, f"messages of {session}", query, session)
     for key, time, data in rows:
         source.records += 1
-        listed = len(source.malformed)
+        doubts = source.doubts
         info = decoded(source, _bytes(data), _INFO, Place(0, 0, f"message {_text(key)}"))
         if info is None:
             continue
@@ -177,7 +177,7 @@ def _messages(source: Source, database: sqlite3.Connection, session: str) -> Ite
             created_at = _time(source, f"message {_text(key)}", time)
             info.time = Times(created=created_at, completed=info.time.completed if info.time else None)
         parts = list(_parts(source, database, key))
-        yield Message(info, parts, doubted=len(source.malformed) > listed)
+        yield Message(info, parts, doubted=source.doubts > doubts)
 
 
 def _parts(source: Source, database: sqlite3.Connection, message: bytes) -> Iterator[Part]:

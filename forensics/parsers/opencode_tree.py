@@ -87,19 +87,19 @@ def _folders(path: Path, session: str) -> _Folders | None:
 
 def _messages(source: Source, folders: _Folders, session: str) -> Iterator[Message]:
     for path in _files(source, folders.messages):
-        listed = len(source.malformed)
+        doubts = source.doubts
         info = _read(source, path, _INFO)
         if info is not None:
             parts = list(_parts(source, folders.parts / path.stem))
-            doubted = len(source.malformed) > listed
-            yield Message(_owned(source, info, path.stem, session), parts, doubted=doubted)
+            doubted = source.doubts > doubts
+            yield Message(_owned(source, info, path, session), parts, doubted=doubted)
 
 
-def _owned(source: Source, info: Info, stem: str, session: str) -> Info:
+def _owned(source: Source, info: Info, path: Path, session: str) -> Info:
     """Give a message its file's name for an id, and say where it names another id or another session."""
-    if info.id not in {None, stem} or info.session_id not in {None, session}:
-        source.reject(1, 0, f"message {stem}: it names another id or another session", salvaged=True)
-    info.id = stem
+    if info.id not in {None, path.stem} or info.session_id not in {None, session}:
+        source.reject(1, 0, "it names another id or another session", salvaged=True, of=_name(path))
+    info.id = path.stem
     return info
 
 
@@ -120,10 +120,14 @@ def _files(source: Source, folder: Path) -> list[Path]:
 
 def _read(source: Source, path: Path, decoder: "msgspec.json.Decoder[T]") -> T | None:
     source.records += 1
-    name = "/".join(path.parts[-3:])
+    name = _name(path)
     try:
         data = path.read_bytes()
     except OSError as error:
-        source.reject(1, 0, f"{name}: {error.strerror or error}")
+        source.reject(1, 0, error.strerror or str(error), of=name)
         return None
-    return decoded(source, data, decoder, Place(1, 0, name))
+    return decoded(source, data, decoder, Place(1, 0, of=name))
+
+
+def _name(path: Path) -> str:
+    return "/".join(path.parts[-3:])

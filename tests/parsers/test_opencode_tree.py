@@ -86,5 +86,5 @@ def test_a_message_that_names_another_id_or_session_keeps_its_file_s_name_and_it
         (second.stem, "done"),
     ]
     assert [(bad.reason, bad.salvaged) for bad in source.malformed] == [
-        (f"message {path.stem}: it names another id or another session", True) for path in (first, second)
+        ("/".join(path.parts[-3:]) + ": it names another id or another session", True) for path in (first, second)
     ]

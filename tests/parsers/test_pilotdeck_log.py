@@ -117,8 +117,7 @@ def test_the_sample_line_by_line(samples: Path) -> None:
     ]
     assert (source.lines, source.records, source.failures) == (38, 31, None)
     assert [(bad.line, bad.reason, bad.salvaged) for bad in source.malformed] == [
-        (25, "NUL bytes", True),
-        (25, "invalid UTF-8", True),
+        (25, "NUL bytes; invalid UTF-8", True),
         (38, "torn or broken JSON: Unterminated string", False),
     ]
 
