@@ -13,6 +13,8 @@ from forensics.totals import stretches
 
 NEAR = 2000
 """Milliseconds by which two files may date the same thing differently: before and after a request, two writers."""
+REFUTED = "only the file ends here"
+"""How the reason of a finding that another file refutes begins."""
 _STALL = "silent-stall"
 _BLOWUP = "context-blowup"
 
@@ -53,7 +55,7 @@ class Merger:
             if other is None:
                 kept.append(one)
             else:
-                reason = f"only the file ends here: the session goes on in {other}"
+                reason = f"{REFUTED}: the session goes on in {other}"
                 refuted.append(msgspec.structs.replace(one, state="suppressed", reason=reason))
         return kept, refuted
 

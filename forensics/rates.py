@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from math import comb, sqrt
-from random import Random
 from typing import NamedTuple
 
 _Z = 1.959964
 """Two-sided 95 % of the normal distribution."""
-_DRAWS = 2000
-_SEED = 20_260_709
+_T = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622)
+"""Two-sided 95 % of Student's distribution with 1 to 9 degrees of freedom."""
+FEWEST = 3
+"""Sessions from which a mean has an interval: two say next to nothing about how much sessions vary."""
 
 Interval = tuple[float, float]
 
@@ -47,19 +48,31 @@ def rate(counts: Sequence[tuple[int, int]]) -> Rate:
     """Put (hits, tries) of sessions together.
 
     Tries of one session are alike, so their number says more than it is worth. It is divided by the design effect of
-    a ratio estimate (Rao and Scott 1992), at least 1; where no session differs from the others, the sessions alone
-    count, because nothing says how much a session varies.
+    a ratio estimate (Rao and Scott 1992), at least 1, and made less by as much as few sessions tell that effect badly
+    (Korn and Graubard 1998). Where no session differs from the others, the sessions alone count, because nothing says
+    how much a session varies.
     """
     known = [(hits, tries) for hits, tries in counts if tries]
     hits, tries, many = sum(one for one, _ in known), sum(one for _, one in known), len(known)
     if not tries:
         return Rate(0, 0, 0, 0.0)
     share = hits / tries
-    if many < 2 or share in {0.0, 1.0}:
+    if all(one * tries == hits * of for one, of in known):
         return Rate(hits, tries, many, float(many))
     spread = sum((one - share * of) ** 2 for one, of in known) * many / (many - 1) / tries**2
     effect = spread / (share * (1 - share) / tries)
-    return Rate(hits, tries, many, min(float(tries), max(float(many), tries / max(1.0, effect))))
+    told = tries / max(1.0, effect) * (_Z / student(many - 1)) ** 2
+    return Rate(hits, tries, many, min(float(tries), max(float(many), told)))
+
+
+def student(freedom: float) -> float:
+    """Give two-sided 95 % of Student's distribution (Abramowitz and Stegun 26.7.5 from 10 degrees of freedom on)."""
+    if freedom < len(_T) + 1:
+        return _T[max(1, int(freedom)) - 1]
+    first = (_Z**3 + _Z) / 4
+    second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96
+    third = (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384
+    return _Z + first / freedom + second / freedom**2 + third / freedom**3
 
 
 def change(before: Rate, after: Rate) -> Interval | None:
@@ -91,7 +104,7 @@ class Mean(NamedTuple):
     total: float
     sessions: int
     interval: Interval | None
-    """95 % by resampling whole sessions; `None` for fewer than two of them."""
+    """95 % by Student's distribution; `None` for fewer than `FEWEST` of them, and where all are 0."""
 
     @property
     def value(self) -> float | None:
@@ -100,24 +113,36 @@ class Mean(NamedTuple):
 
 
 def mean(values: Sequence[float]) -> Mean:
-    """Give the mean of one value a session, the same every time it is asked for."""
-    many = len(values)
-    if many < 2:
-        return Mean(sum(values), many, None)
-    draws = sorted(_resampled(values))
-    return Mean(sum(values), many, (draws[round(0.025 * (_DRAWS - 1))], draws[round(0.975 * (_DRAWS - 1))]))
+    """Give the mean of one value a session; no value is negative."""
+    many, total = len(values), sum(values)
+    if many < FEWEST or not total:
+        return Mean(total, many, None)
+    centre = total / many
+    reach = student(many - 1) * sqrt(_variance(values, centre) / many)
+    return Mean(total, many, (max(0.0, centre - reach), centre + reach))
 
 
 def mean_change(before: Sequence[float], after: Sequence[float]) -> Interval | None:
-    """Give the 95 % interval of the difference of two means, by resampling whole sessions of each."""
-    if len(before) < 2 or len(after) < 2:
+    """Give the 95 % interval of the difference of two means (Welch 1947); no value is negative.
+
+    `None` for fewer than `FEWEST` sessions on a side, and where nothing but 0 is on both.
+    """
+    n, m = len(before), len(after)
+    size = max(sum(before) / max(1, n), sum(after) / max(1, m))
+    if min(n, m) < FEWEST or not size:
         return None
-    pairs = zip(_resampled(before), _resampled(after, _SEED + 1), strict=True)
-    draws = sorted(late - early for early, late in pairs)
-    return draws[round(0.025 * (_DRAWS - 1))], draws[round(0.975 * (_DRAWS - 1))]
+    early, late = _variance(before, size) / n, _variance(after, size) / m
+    freedom = (early + late) ** 2 / (early**2 / (n - 1) + late**2 / (m - 1))
+    moved, reach = sum(after) / m - sum(before) / n, student(freedom) * sqrt(early + late)
+    return moved - reach, moved + reach
 
 
-def _resampled(values: Sequence[float], seed: int = _SEED) -> list[float]:
-    random = Random(seed)  # noqa: S311  (a resampling that must be the same every time)
+def _variance(values: Sequence[float], size: float) -> float:
+    """Give the variance of sessions, and at least what it were if one more told of a spread of half of `size`.
+
+    Sessions that happen to be alike say little about how much sessions vary: the fewer, the less.
+    """
     many = len(values)
-    return [sum(random.choices(values, k=many)) / many for _ in range(_DRAWS)]
+    centre = sum(values) / many
+    squares = sum((one - centre) ** 2 for one in values)
+    return max(squares / (many - 1), (squares + (size / 2) ** 2) / many)

@@ -202,7 +202,7 @@ def test_continues_are_told_by_prompts_and_waiting_by_session() -> None:
     wait = figure(made, "waiting for a person")
     assert (wait.before.value, wait.after.value, wait.judgement, wait.answer) == (105.5, 0.0, "better", "shorter")
     assert wait.change is not None
-    assert -108 < wait.change[0] < -105.5 < wait.change[1] < -103
+    assert list(wait.change) == pytest.approx([-118.558, -92.442], abs=0.001)
 
 
 def test_waiting_that_is_not_recorded_is_unknown() -> None:
@@ -357,6 +357,41 @@ def test_reports_of_scan_are_a_side(command: Command, samples: Path, tmp_path: P
     assert read["changes"] == []
     assert read["structures"] == made["structures"] == []
     assert {one["before"]["value"] for one in read["figures"]} != {None}
+
+
+def test_a_report_that_leaves_mild_findings_out_is_refused(command: Command, samples: Path, tmp_path: Path) -> None:
+    """`length-stop 0 of 5 -> 3 of 5, worse`: before had been scanned with --min-severity error."""
+    source = samples / "captures" / "length.jsonl"
+    for name, more in (("a.json", ("--min-severity", "error")), ("b.json", ())):
+        (tmp_path / name).write_text(command("scan", source, "--format", "json", *more)[1])
+    for sides in (("a.json", "b.json"), ("b.json", "a.json")):
+        code, out, err = command("diff", *sides)
+        assert (code, out) == (2, "")
+        assert "a.json: --min-severity left 2 findings out of it" in err
+        assert "scan again with --min-severity note" in err
+
+
+def test_a_report_of_a_span_of_time_is_said_to_be_one(command: Command, samples: Path, tmp_path: Path) -> None:
+    source = samples / "captures" / "length.jsonl"
+    (tmp_path / "a.json").write_text(command("scan", source, "--format", "json", "--until", "2020-01-01")[1])
+    _, out, _ = command("diff", "a.json", source, "--format", "json")
+    assert json.loads(out)["notes"][0] == (
+        "a.json was made for a span of time (--since, --until): 4 findings outside it are in no number here"
+    )
+
+
+def test_findings_that_somebody_accepts_are_counted_on_both_sides(
+    command: Command, samples: Path, tmp_path: Path
+) -> None:
+    source = samples / "captures" / "length.jsonl"
+    document = json.loads(command("scan", source, "--format", "json")[1])
+    for one in document["findings"]:
+        document["suppressed"].append(one | {"state": "suppressed", "reason": "known since June"})
+    document["suppressed"].append(document["findings"][0] | {"reason": "only the file ends here: x", "id": "x/v1"})
+    document["findings"] = []
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document))
+    assert [one.reason for one in of_document(path).findings] == ["known since June"] * 4
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.rates import chance, change, mean, mean_change, rate, wilson
+from forensics.rates import chance, change, mean, mean_change, rate, student, wilson
 
 COUNTS = st.lists(st.integers(0, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), max_size=12)
 
@@ -54,7 +54,7 @@ def test_the_more_sessions_differ_the_less_their_tries_are_worth() -> None:
     alike = rate([(5, 10), (4, 10), (6, 10), (5, 10)])
     apart = rate([(10, 10), (0, 10), (10, 10), (0, 10)])
     assert alike.value == apart.value == 0.5
-    assert (alike.worth, apart.worth) == (40, 4)
+    assert [alike.worth, apart.worth] == pytest.approx([40 * (1.959964 / 3.1824) ** 2, 4], abs=0.01)
 
 
 @given(COUNTS)
@@ -98,8 +98,8 @@ def test_a_mean_has_an_interval_of_whole_sessions_the_same_every_time() -> None:
     found = mean(values)
     assert (found.total, found.sessions, found.value) == (850.0, 5, 170.0)
     assert found.interval is not None
-    assert found.interval[0] <= 20
-    assert 170 < found.interval[1] <= 500
+    deviation = sqrt((3 * 170**2 + 640**2 + 130**2) / 4)
+    assert list(found.interval) == pytest.approx([0.0, 170 + 2.7764 * deviation / sqrt(5)], abs=0.01)
     assert mean(values) == found
     assert mean([5.0]) == (5.0, 1, None)
     assert mean([]).value is None
@@ -107,6 +107,52 @@ def test_a_mean_has_an_interval_of_whole_sessions_the_same_every_time() -> None:
 
 def test_a_change_of_means_is_told_with_its_interval() -> None:
     found = mean_change([100.0, 120.0, 110.0, 130.0], [0.0, 5.0, 0.0, 0.0])
+    # Half of 115 counts as one more deviation on each side: 500 and 18.75 are the squares of those that there are.
+    early, late = (500 + 57.5**2) / 4 / 4, (18.75 + 57.5**2) / 4 / 4
     assert found is not None
-    assert -130 < found[0] < -113.75 < found[1] < -100
+    assert sum(found) / 2 == pytest.approx(-113.75)
+    assert found[1] - found[0] == pytest.approx(2 * 2.5706 * sqrt(early + late))
     assert mean_change([100.0], [1.0, 2.0]) is None
+
+
+def test_two_sessions_on_a_side_that_are_alike_tell_no_change_of_means() -> None:
+    """Waits of 300, 300 and 299, 299 seconds were "-1 s to -1 s, better"."""
+    assert mean_change([300.0, 300.0], [299.0, 299.0]) is None
+    assert mean([300.0, 300.0]).interval is None
+
+
+@pytest.mark.parametrize("many", [3, 10, 200])
+def test_sessions_that_are_alike_leave_doubt_of_their_mean(many: int) -> None:
+    found = mean_change([300.0] * many, [299.0] * many)
+    assert found is not None
+    assert found[0] < -1 < 0 < found[1]
+    (low, high) = mean([300.0] * many).interval or (300.0, 300.0)
+    assert low < 299
+    assert high > 301
+
+
+def test_what_was_0_in_every_session_has_no_interval_of_its_own_and_shows_a_fall_all_the_same() -> None:
+    assert mean([0.0] * 9).interval is None
+    assert mean_change([0.0] * 9, [0.0] * 9) is None
+    found = mean_change([300.0] * 9, [0.0] * 9)
+    assert found is not None
+    assert found[1] < 0
+
+
+def test_sessions_with_equal_rates_count_for_no_more_than_sessions_whatever_the_rate() -> None:
+    """Two sessions of 550 in 1000 were worth 2000 tries: 55 % (53 % to 57 %)."""
+    before, after = rate([(550, 1000)] * 2), rate([(500, 1000)] * 2)
+    assert (before.worth, after.worth) == (2, 2)
+    assert before.interval == wilson(1.1, 2)
+    moved = change(before, after)
+    assert moved is not None
+    assert moved[0] < 0 < moved[1]
+
+
+def test_sessions_with_nearly_equal_rates_count_for_little_more() -> None:
+    assert rate([(550, 1000), (549, 1000)]).worth == pytest.approx(2000 * (1.959964 / 12.7062) ** 2, abs=0.01)
+
+
+@pytest.mark.parametrize(("freedom", "value"), [(1, 12.7062), (9.9, 2.2622), (10, 2.2281), (29, 2.0452), (1e9, 1.96)])
+def test_students_distribution(freedom: float, value: float) -> None:
+    assert student(freedom) == pytest.approx(value, abs=2e-4)

@@ -10,7 +10,7 @@ from forensics.checking.sides import Case, Side
 from forensics.checking.tries import TRIES, apart
 from forensics.checking.worse import shifts, words
 from forensics.detect import Finding
-from forensics.rates import Interval, Rate, chance, change, mean, mean_change, rate
+from forensics.rates import FEWEST, Interval, Rate, chance, change, mean, mean_change, rate
 from forensics.summary import Verdict
 
 Count = Callable[[Case], tuple[int, int] | None]
@@ -70,7 +70,8 @@ def compare(
     detectors = [_detector(name, early, late) for name in ran]
     detectors = [one for one in detectors if one.before.hits or one.after.hits]
     changes, common = _changes(early, late, set(ran))
-    notes = [f"not compared, for they ran on one side only: {', '.join(skipped)}"] if skipped else []
+    notes = [*before.notes, *after.notes]
+    notes += [f"not compared, for they ran on one side only: {', '.join(skipped)}"] if skipped else []
     if common and common == len(early) == len(late):
         notes.append("both sides hold the same sessions: what differs is how they were recorded or read, not a release")
     return Diff(
@@ -178,7 +179,7 @@ def _waiting(early: Sequence[Case], late: Sequence[Case]) -> Figure:
         "better": "shorter",
         "worse": "longer",
         "unclear": "no clear change",
-        "unknown": "cannot be told: it takes two sessions on each side",
+        "unknown": f"cannot be told: it takes {FEWEST} sessions on each side",
     }
     answer = "nobody waited on either side" if parts[0].hits == parts[1].hits == 0 and old and new else told[judgement]
     return Figure(

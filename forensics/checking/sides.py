@@ -9,8 +9,9 @@ import msgspec
 
 from forensics.config import UsageError
 from forensics.detect import Finding
+from forensics.merge import REFUTED
 from forensics.scan import SessionTotals
-from forensics.summary import SCHEMA_VERSION, Report, Verdict
+from forensics.summary import SCHEMA_VERSION, Hidden, Report, Verdict
 from forensics.times import instant
 from forensics.totals import Figures, totals
 
@@ -43,6 +44,8 @@ class Side(msgspec.Struct, kw_only=True):
     findings: list[Finding]
     parsers: dict[str, str]
     """By file."""
+    notes: list[str] = []
+    """What the reader must know of how it was made."""
 
     def cases(self) -> list[Case]:
         """Give the sessions, each once, in order."""
@@ -92,19 +95,47 @@ def of_document(path: Path) -> Side:
         content = msgspec.json.decode(path.read_bytes())
         if content["schema_version"] != SCHEMA_VERSION:
             raise UsageError(f"{path}: schema version {content['schema_version']} is not known; scan again")
+        hidden = msgspec.convert(content["summary"]["hidden"], Hidden)
+        if hidden.by_severity:
+            raise UsageError(
+                f"{path}: --min-severity left {_findings(hidden.by_severity)} out of it, so that its rates would be too"
+                " low; scan again with --min-severity note"
+            )
         return Side(
             name=path.as_posix(),
             files=content["coverage"]["files"],
             result=msgspec.convert(content["summary"]["result"], Verdict),
             detectors=content["detectors"],
             sessions=[msgspec.convert(_timed(one), SessionTotals) for one in content["sessions"]],
-            findings=[msgspec.convert(_timed(one), Finding) for one in content["findings"]],
+            findings=[*_found(content["findings"]), *_accepted(_found(content["suppressed"]))],
             parsers={one["path"]: one["parser"] for one in content["coverage"]["inputs"]},
+            notes=_notes(path, hidden),
         )
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"{path}: not a whole report of scan --format json: {error}; scan again") from error
+
+
+def _found(listed: Iterable[dict[str, Any]]) -> list[Finding]:
+    return [msgspec.convert(_timed(one), Finding) for one in listed]
+
+
+def _accepted(suppressed: Iterable[Finding]) -> Iterable[Finding]:
+    """Give those that happened, though somebody accepts them; not those that another file refutes."""
+    return (one for one in suppressed if not (one.reason or "").startswith(REFUTED))
+
+
+def _notes(path: Path, hidden: Hidden) -> list[str]:
+    if not hidden.by_time:
+        return []
+    verb = "is" if hidden.by_time == 1 else "are"
+    many = f"{_findings(hidden.by_time)} outside it {verb} in no number here"
+    return [f"{path.as_posix()} was made for a span of time (--since, --until): {many}"]
+
+
+def _findings(many: int) -> str:
+    return f"{many:,} finding{'' if many == 1 else 's'}"
 
 
 def _timed(one: dict[str, Any]) -> dict[str, Any]:
