@@ -14,6 +14,7 @@ from forensics.incident.model import Clock, Impact, Incident, Track
 from forensics.incident.replayed import replays
 from forensics.incident.undated import undated
 from forensics.inputs import expand
+from forensics.parsers._opencode_log import RETRIED
 from forensics.parsers._opencode_rules import DIED
 from forensics.reports._incident_markdown import page
 from forensics.reports._page import clock_lines, track_caption
@@ -126,12 +127,13 @@ def test_a_session_whose_cost_one_of_its_files_knows_is_none_without(tmp_path: P
     assert impact(incident_of(tmp_path))["Recorded cost in all"].note == "as recorded by the agent"
 
 
-def test_words_that_nobody_recorded_are_not_quoted(tmp_path: Path, incident_of: Build) -> None:
-    rows = impact(incident_of(write(tmp_path / "s.jsonl", failed("unknown", ts=BEGIN, error=DIED))))
-    row = rows[f"Reply that failed: {DIED}"]
+@pytest.mark.parametrize("own", [DIED, RETRIED])
+def test_words_that_nobody_recorded_are_not_quoted(tmp_path: Path, incident_of: Build, own: str) -> None:
+    rows = impact(incident_of(write(tmp_path / "s.jsonl", failed("unknown", ts=BEGIN, error=own))))
+    row = rows[f"Reply that failed: {own}"]
     assert (row.value, row.basis) == ("1", "inferred")
-    (event,) = file_of_rows(failed("unknown", error=DIED)).sessions[0].events
-    assert words(event) == f"reply failed (unknown), inferred: {DIED}"
+    (event,) = file_of_rows(failed("unknown", error=own)).sessions[0].events
+    assert words(event) == f"reply failed (unknown), inferred: {own}"
 
 
 def test_where_nothing_was_read_nothing_was_looked_for(tmp_path: Path, incident_of: Build) -> None:

@@ -56,10 +56,14 @@ def _once(views: list[View], kind: str) -> Found:
     for parser in sorted(order, key=lambda name: (order[name], name)):
         total: defaultdict[str, Rows] = defaultdict(list)
         for stretch in _stretches([view for view in views if view[0].parser == parser]):
-            for words, rows in _most(_found(view, kind) for view in stretch).items():
+            for words, rows in _fullest(_found(view, kind) for view in stretch).items():
                 total[words].extend(rows)
-        best = max(best, total, key=lambda found: sum(map(len, found.values())))
+        best = _fullest([best, total])
     return best
+
+
+def _fullest(found: Iterable[Found]) -> Found:
+    return max(found, key=lambda one: sum(map(len, one.values())))
 
 
 def _stretches(views: list[View]) -> list[list[View]]:
@@ -83,14 +87,6 @@ def _found(view: View, kind: str) -> Found:
             words = _NUMBER.sub("0", whole_words(event.error, ERROR))
             found.setdefault(words, []).append((file.name, event))
     return found
-
-
-def _most(found: Iterable[Found]) -> Found:
-    best: Found = {}
-    for one in found:
-        for words, rows in one.items():
-            best[words] = max(best.get(words, []), rows, key=len)
-    return best
 
 
 def told(errors: Errors) -> Iterator[Impact]:

@@ -110,7 +110,11 @@ def words(event: Event, *, quoted: bool = False) -> str:
 
 def inferred_words(error: str) -> bool:
     """Whether an error's words are no provider's or agent's: a reply whose end nobody recorded has none of them."""
-    return error.startswith("no end recorded:")
+    return error.startswith(_OWN_WORDS)
+
+
+_OWN_WORDS = ("no end recorded:", "the request was made again;")
+"""How the words begin that stand where a record gives none."""
 
 
 def _what(event: Event, *, quoted: bool) -> str:

@@ -60,9 +60,14 @@ def _by_itself(one: Draft) -> Draft:
 
 def _adds(one: Draft, others: list[Draft]) -> bool:
     """Whether a view without times shows an event that none of the others has, one that did nothing left out."""
-    own = Counter(spot[2] for spot in one.spots if spot[2] != "skipped")
-    theirs = [Counter(spot[2] for spot in other.spots) for other in others]
-    return any(times > max(counts[mark] for counts in theirs) for mark, times in own.items())
+    own, theirs = _happened(one), [_happened(other) for other in others]
+    return any(times > max(counts[what] for counts in theirs) for what, times in own.items())
+
+
+def _happened(one: Draft) -> Counter[str]:
+    """Count what a view shows by mark and by lane: an end that it does not know may be any that another knows."""
+    marks = Counter(spot[2] for spot in one.spots if spot[2] not in {"skipped", "unknown"})
+    return marks + Counter(spot[1] for spot in one.spots if spot[2] != "skipped")
 
 
 def _without_copies(group: list[View]) -> list[View]:
