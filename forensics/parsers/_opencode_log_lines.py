@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 
 
 def entries(source: Source) -> Iterator[Entry]:
-    """Yield the records of interest; a line that begins none is part of the one before it."""
+    """Yield the records of interest; a line that begins none may be part of an error, and is passed over elsewhere."""
     for line, offset, data in _logical(source):
         text = data[:LIMIT].decode(errors="replace")
         entry = _new(line, text) if text.startswith("timestamp=") else _old(line, text, data)
@@ -73,26 +73,32 @@ def _logical(source: Source) -> Iterator[tuple[int, int, bytes]]:
                 source.reject(number, at, bad, salvaged=line.startswith(HEADS))
             if line.startswith(HEADS):
                 if start is not None:
-                    yield *start, b"\n".join(held)
+                    yield *start, _joined(held)
                 source.records += 1
-                start, held = ((number, at), [line.removesuffix(b"\r")]) if _wanted(line) else (None, [])
+                start = (number, at) if line.startswith(b"ERROR ") else None
+                held = [line.removesuffix(b"\r")]
+                if start is None and _wanted(line):
+                    yield number, at, held[0]
             elif start is not None:
                 held.append(line.removesuffix(b"\r"))
             elif not source.records and bad is None and line.strip():
                 source.reject(number, at, "before the first log line")
             at += len(raw) + 1
     if start is not None:
-        yield *start, b"\n".join(held)
+        yield *start, _joined(held)
+
+
+def _joined(lines: list[bytes]) -> bytes:
+    """Join the lines of an error of the old format, which ends with its message; another program's come after it."""
+    ends = (at for at in range(len(lines), 0, -1) if lines[at - 1].rstrip().endswith(_OLD_WANTED))
+    return b"\n".join(lines[: next(ends, len(lines))])
 
 
 def _wanted(line: bytes) -> bool:
-    """Pass over what is of no interest before it is decoded.
-
-    Every error is kept: in the old format it may run over several lines, with its message at the end of the last.
-    """
+    """Pass over what is of no interest before it is decoded."""
     if line.startswith(b"timestamp="):
         return _NEW_WANTED.search(line, 0, 160) is not None or b" level=" not in line[:64]
-    return line.startswith(b"ERROR ") or line.rstrip().endswith(_OLD_WANTED)
+    return line.rstrip().endswith(_OLD_WANTED)
 
 
 def _new(line: int, text: str) -> Entry | None:

@@ -172,3 +172,36 @@ def test_a_time_that_is_none_is_unknown_and_its_line_listed(samples: Path, tmp_p
     source = Source(path)
     list(read(source))
     assert (at + 1, "a time that is none") in [(bad.line, bad.reason) for bad in source.malformed]
+
+
+FOREIGN = b"npm warn deprecated foo@1.0 session.id=ses_other\n"
+
+
+@pytest.mark.parametrize("name", ["opencode_log.log", "opencode_log_old.log"])
+def test_a_line_of_another_program_costs_no_record_before_it_wherever_it_stands(
+    samples: Path, tmp_path: Path, name: str
+) -> None:
+    def told(lines: list[bytes]) -> list[tuple[object, ...]]:
+        path = tmp_path / name
+        path.write_bytes(b"".join(lines))
+        source = Source(path)
+        rows = [
+            (row.kind, row.session, row.stop, row.outcome, row.fault, row.error, row.record) for row in read(source)
+        ]
+        return [*rows, *((bad.reason, bad.salvaged) for bad in source.malformed)]
+
+    lines = (samples / "parsers" / name).read_bytes().splitlines(keepends=True)
+    heads = [at for at, line in enumerate(lines) if line.startswith((b"INFO", b"ERROR", b"timestamp="))] + [len(lines)]
+    whole = told(lines)
+    for at in heads[1:]:
+        assert told([*lines[:at], FOREIGN, *lines[at:]]) == whole
+
+
+def test_a_line_of_another_program_is_listed_when_it_is_damaged(samples: Path, tmp_path: Path) -> None:
+    data = (samples / "parsers" / "opencode_log_old.log").read_bytes()
+    path = tmp_path / "old.log"
+    path.write_bytes(data + FOREIGN + b"npm \xff\n")
+    source = Source(path)
+    list(read(source))
+    last = source.malformed[-1]
+    assert (last.line, last.reason, last.salvaged) == (source.lines, "invalid UTF-8 at byte 4 of the line", False)
