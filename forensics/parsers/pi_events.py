@@ -41,11 +41,7 @@ _STARTS = frozenset({"compaction_start", "auto_compaction_start", "context_compa
 _ENDS = frozenset({"compaction_end", "auto_compaction_end", "context_compaction_end"})
 _REPEATS = frozenset(
     {
-        "agent_start",
-        "agent_end",
         "agent_settled",
-        "turn_start",
-        "turn_end",
         "message_start",
         "message_update",
         "tool_execution_start",
@@ -61,6 +57,7 @@ _REPEATS = frozenset(
     }
 )
 """Types whose content stands in another line too, or that say nothing of how the work went."""
+_BOUNDS = frozenset({"agent_start", "agent_end", "turn_start", "turn_end"})
 _TRIGGERS: dict[str, Trigger] = {"threshold": "threshold", "overflow": "overflow", "manual": "manual"}
 _GAVE_UP = ("after one compact-and-retry attempt", "recovery stopped after", "the next provider request was not sent")
 _ENDED = "recovery ended: "
@@ -102,6 +99,8 @@ class _Stream:
         self._names: list[str] = []
         self._session: str | None = None
         self._queued: set[str] = set()
+        self._taken: set[str] = set()
+        """Texts that left the queue and may come next: where they do not, the queue was emptied without delivery."""
         self._atomic = False
 
     def read(self, line: int, event: Line) -> Iterator[Event]:
@@ -120,10 +119,19 @@ class _Stream:
         elif kind == "response":
             yield from self._answer(line, event)
         elif kind == "queue_update":
-            self._queued.update(texts_of(event.steering, self._source, line, "steering"))
-            self._queued.update(texts_of(event.follow_up, self._source, line, "followUp"))
+            self._queue(line, event)
+        elif kind in _BOUNDS:
+            self._taken.clear()
         elif kind not in _REPEATS:
             yield from self._other(line, event)
+
+    def _queue(self, line: int, event: Line) -> None:
+        before = self._queued
+        self._queued = {
+            *texts_of(event.steering, self._source, line, "steering"),
+            *texts_of(event.follow_up, self._source, line, "followUp"),
+        }
+        self._taken |= before - self._queued
 
     def _header(self, line: int, event: Line) -> Iterator[Event]:
         if event.id is None:
@@ -157,6 +165,7 @@ class _Stream:
         session = self._session or ""
         ts = told_time(message.timestamp, self._source, line, None)
         if message.role == "assistant":
+            self._taken.clear()
             yield reply(message, self._source, session, line, None, ts=ts)
         elif message.role in {"toolResult", "bashExecution"}:
             yield tool(message, session, line, None, ts)
@@ -173,9 +182,10 @@ class _Stream:
         words = text_of(found)
         prompt = prompt_of(words, machine=is_machine(message.provenance, self._source, line))
         origin = prompt.origin
-        if origin == "human" and words in self._queued:
+        if words in self._queued or words in self._taken:
             self._queued.discard(words)
-            origin = "queued"
+            self._taken.discard(words)
+            origin = "queued" if origin == "human" else origin
         return self._row(
             "prompt",
             line,

@@ -260,3 +260,43 @@ def test_no_shape_of_line_stops_the_reading(
     events = list(read(source, parsers()["pi-events"]))
     assert events[0].kind == "session"
     assert source.lines == len(lines) + 2
+
+
+def _said(role: str, words: str) -> str:
+    content = [{"type": "text", "text": words}]
+    return json.dumps(
+        {"type": "message_end", "message": {"role": role, "content": content, "timestamp": 1785574800000}}
+    )
+
+
+def _queue(*texts: str) -> str:
+    return json.dumps({"type": "queue_update", "steering": list(texts), "followUp": []})
+
+
+AGENT = ('{"type":"agent_start"}', '{"type":"turn_start"}')
+
+
+@pytest.mark.parametrize(
+    ("lines", "origins"),
+    [
+        pytest.param([_queue("a"), _queue(), _said("user", "a")], ["queued"], id="delivered as it leaves"),
+        pytest.param([_queue("a"), _said("user", "a"), _queue()], ["queued"], id="delivered before it leaves"),
+        pytest.param([_queue("a"), _said("user", "a"), _said("user", "a")], ["queued", "human"], id="once"),
+        pytest.param(
+            [_queue("a", "b"), _queue(), _said("user", "a"), _said("user", "b")], ["queued", "queued"], id="together"
+        ),
+        pytest.param(
+            [_queue("a", "b"), _queue("b"), _said("user", "a"), _said("assistant", "x"), _queue(), _said("user", "b")],
+            ["queued", "queued"],
+            id="one after another",
+        ),
+        pytest.param([_queue("a"), _queue(), _said("assistant", "x"), _said("user", "a")], ["human"], id="emptied"),
+        pytest.param([_queue("a"), _queue(), *AGENT, _said("user", "a")], ["human"], id="emptied, new run"),
+        pytest.param([_queue("a"), *AGENT, _queue(), _said("user", "a")], ["queued"], id="delivered by a new run"),
+    ],
+)
+def test_a_text_that_left_the_queue_undelivered_is_a_persons_when_typed_later(
+    tmp_path: Path, lines: list[str], origins: list[str]
+) -> None:
+    path = _written(tmp_path, HEADER, *AGENT, *lines)
+    assert [event.origin for event in read(Source(path)) if event.kind == "prompt"] == origins
