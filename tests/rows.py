@@ -59,3 +59,8 @@ def scanned(path: Path, *rows: dict[str, Any], cap: int | None = None) -> Result
         lines.append(json.dumps({name: value for name, value in given.items() if value is not None}))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return scan_file(path, path.name, Options(cap=cap))
+
+
+def written(name: str, path: Path, *rows: dict[str, Any], cap: int | None = None) -> list[Finding]:
+    """Give what one detector finds in the rows when they are written to a file and scanned (see `scanned`)."""
+    return [one for one in scanned(path, *rows, cap=cap).findings if one.detector == name]

@@ -1,22 +1,22 @@
 """The compaction-loop detector."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from math import fsum
-from statistics import median
 
 from forensics.attempts import Round
 from forensics.detect import Claim, Confidence, Measure, Severity, detector
+from forensics.detectors import _rates as rates
 from forensics.detectors._loops import Kind, Limits, Loop, loops
+from forensics.detectors._rates import hours, told
 from forensics.events import Event
 from forensics.timeline import Session
 
 _WORDS: dict[Kind, str] = {
-    "overflow": "the next request overflows again",
-    "threshold": "the next finished step is over the threshold again",
-    "failed": "no attempt makes a usable summary",
-    "refill": "the context is full again within a few replies",
-    "every prompt": "every single prompt costs another one",
+    "overflow": " in a row without progress: the next request overflows again",
+    "threshold": " in a row without progress: the next finished step is over the threshold again",
+    "failed": " in a row without progress: no attempt makes a usable summary",
+    "refill": " in a row without progress: the context is full again within a few replies",
+    "every prompt": ", one for every prompt",
 }
 _SURE = 3
 
@@ -44,11 +44,13 @@ def compaction_loop(session: Session, *, within: int = 3, refills: int = 3) -> I
     What to do: bound the cycle. Count compactions since the last reply that ended well and left room, stop after a few
     with a message that says so, and compact again only when something changed (anomalyco/opencode#37584).
 
-    Measures: cycles (compactions; a last one in which the record breaks off is left out); hours (first to last row);
-    cost (US dollars recorded for them; unknown where none is); kind; summaries (made); unfinished (attempts whose
-    end is not on record); prompts (typed by a person inside); overflows (requests that overflowed inside); paid
-    (cycles with a recorded cost); tokens (recorded for the compactions' own requests); period_seconds (median from
-    one to the next); ended_by ("progress", "a person" or "nothing": the record ends in the loop).
+    Measures. All speak of the same compactions: a last one in which the record breaks off is in none of them. cycles
+    (compactions begun); hours (from the refused request that the first answers, else from its start, to the end of the
+    last or the failure after it; unknown where the clock went back); cost (US dollars recorded for them; unknown where
+    none is); kind; summaries (made); unfinished (cycles whose end is not on record); prompts (typed by a person
+    inside); overflows (requests refused as too large, that first one included); paid (cycles with a recorded cost);
+    tokens (recorded for the compactions' own requests); period_seconds (median from one to the next, steps over which
+    the clock went back left out); ended_by ("progress", "a person" or "nothing": the record ends in the loop).
     """
     for loop in loops(session, Limits(within, refills)):
         if len(_done(loop.rounds)) > 1:
@@ -58,26 +60,24 @@ def compaction_loop(session: Session, *, within: int = 3, refills: int = 3) -> I
 def _claim(loop: Loop, *, seen: bool) -> Claim:
     """Build the claim; `seen` says whether the file shows replies at all."""
     done = _done(loop.rounds)
-    ends = [one.attempt.end for one in loop.rounds if one.attempt.end is not None]
+    ends = [one.attempt.end for one in done if one.attempt.end is not None]
     costs = [end.cost for end in ends if end.cost is not None]
     ended = _ended_by(loop, seen=seen)
-    inside = loop.rounds[:-1] if ended in {"progress", "a person"} else loop.rounds
-    left_out = len(loop.rounds) - len(done)
-    rows = _rows(loop)
-    hours, period = _hours(rows), _period(loop.rounds)
+    inside = done[:-1] if len(done) == len(loop.rounds) and ended in {"progress", "a person"} else done
+    taken, period = hours(_times(done)), rates.period(one.attempt.first.ts for one in done)
     cost = round(fsum(costs), 6) if costs else None
     return Claim(
-        message=_message(len(done), hours, cost, period, loop.kind),
-        evidence=rows,
+        message=_message(len(done), taken, cost, period, loop.kind),
+        evidence=_rows(done),
         measures={
             "cycles": Measure(len(done), "observed"),
-            "hours": Measure(hours, "derived"),
+            "hours": Measure(taken, "derived"),
             "cost": Measure(cost, "derived"),
             "kind": Measure(loop.kind, "inferred"),
             "summaries": Measure(_summaries(done), "observed"),
-            "unfinished": Measure(left_out + sum(one.attempt.unfinished for one in done), "observed"),
+            "unfinished": Measure(sum(one.attempt.unfinished for one in done), "observed"),
             "prompts": Measure(sum(one.prompts for one in inside) if seen else None, "observed"),
-            "overflows": Measure(sum(one.overflows for one in inside) if seen else None, "observed"),
+            "overflows": Measure(_overflows(done, inside) if seen else None, "observed"),
             "paid": Measure(len(costs), "observed"),
             "tokens": Measure(_tokens(ends), "derived"),
             "period_seconds": Measure(period, "derived"),
@@ -102,10 +102,10 @@ def _summaries(found: list[Round]) -> int | None:
     return sum(one.attempt.outcome == "summary" for one in found) if known else None
 
 
-def _message(cycles: int, hours: float | None, cost: float | None, period: float | None, kind: Kind) -> str:
-    parts = [f"{cycles} compactions in a row without progress: {_WORDS[kind]}"]
-    if hours is not None:
-        parts.append(f"over {hours:.1f} h" if hours >= 1 else f"over {hours * 60:.1f} min")
+def _message(cycles: int, taken: float | None, cost: float | None, period: float | None, kind: Kind) -> str:
+    parts = [f"{cycles} compactions{_WORDS[kind]}"]
+    if taken is not None:
+        parts.append(f"over {told(taken)}")
     if period is not None:
         parts.append(f"half of them {period:.0f} s apart or less" if period >= 1 else "without a delay")
     if cost:
@@ -113,24 +113,31 @@ def _message(cycles: int, hours: float | None, cost: float | None, period: float
     return ", ".join(parts)
 
 
-def _rows(loop: Loop) -> tuple[Event, ...]:
-    """Give the rows of the first cycle and of the last, with the failures before and after them."""
-    first, last = loop.rounds[0], loop.rounds[-1]
-    rows = [first.lead, *first.attempt.events, *first.failed[:1], first.first, *loop.rounds[1].attempt.events[:1]]
+def _lead(found: list[Round]) -> Event | None:
+    """Give the refused request that the first compaction answers; another failure before it is no part of the loop."""
+    lead = found[0].lead
+    return lead if lead is not None and lead.fault == "overflow" else None
+
+
+def _overflows(done: list[Round], inside: list[Round]) -> int:
+    return sum(one.overflows for one in inside) + (_lead(done) is not None)
+
+
+def _rows(found: list[Round]) -> tuple[Event, ...]:
+    """Give the rows of the first cycle and of the last, with the refusals before and after them."""
+    first, last = found[0], found[-1]
+    rows = [_lead(found), *first.attempt.events, *first.failed[:1], first.first, *found[1].attempt.events[:1]]
     rows += [*last.attempt.events, *([] if last.first else last.failed[-1:])]
     known = {id(row): row for row in rows if row is not None}
     return tuple(sorted(known.values(), key=lambda row: row.seq))
 
 
-def _hours(rows: tuple[Event, ...]) -> float | None:
-    times = [row.ts for row in rows if row.ts is not None]
-    return round((max(times) - min(times)) / 3_600_000, 4) if times else None
-
-
-def _period(found: list[Round]) -> float | None:
-    times = [one.attempt.first.ts for one in found]
-    steps = [(b - a) / 1000 for a, b in pairwise(times) if a is not None and b is not None]
-    return round(median(steps), 3) if steps else None
+def _times(found: list[Round]) -> list[int | None]:
+    """Give the times from the first row of the loop to the last; those between show a clock that went back."""
+    lead = _lead(found)
+    between = [row.ts for one in found for row in one.attempt.events]
+    after = [] if found[-1].first else found[-1].failed[-1:]
+    return [*([lead.ts] if lead else []), *between, *(row.ts for row in after)]
 
 
 def _tokens(ends: list[Event]) -> int | None:

@@ -11,6 +11,8 @@ from forensics.usage import Measured
 
 _NAMES: dict[Measured, str] = {"context": "whole prompt", "messages": "messages only"}
 _GRAVE = 1.5
+_HARDLY = 1.05
+"""Below this ratio a message would say "1.0 times"."""
 
 
 class _Size(NamedTuple):
@@ -73,7 +75,7 @@ def _claim(unit: Unit, measure: Measured, found: list[_Over], ratio: float) -> C
     return Claim(
         message=(
             f"context over its window {unit.where}: {peak.size:,} of {peak.cap:,} tokens,"
-            f" {peak.ratio:.1f} times ({name})"
+            f" {f'{peak.ratio:.1f} times' if peak.ratio >= _HARDLY else 'just over it'} ({name})"
         ),
         evidence=(first.row,) if first.row is peak.row else (first.row, peak.row),
         measures={

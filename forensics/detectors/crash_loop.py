@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 from forensics.detect import Claim, Measure, Within, detector
+from forensics.detectors._rates import hours
 from forensics.detectors._units import shortened
 from forensics.events import Event
 from forensics.timeline import File
@@ -21,11 +22,13 @@ class _Crash(NamedTuple):
 
     @property
     def at_once(self) -> bool | None:
-        """Whether it died within a second of its start: it never came up; `None` where no time says."""
+        """Whether it died within a second of its start: it never came up; `None` where the times do not say."""
         if self.spawn is None:
             return False
         spawned, exited = self.spawn.ts, self.exit.ts
-        return None if spawned is None or exited is None else exited - spawned < _AT_ONCE_MS
+        if spawned is None or exited is None or exited < spawned:
+            return None
+        return exited - spawned < _AT_ONCE_MS
 
 
 @detector("error", per="file")
@@ -46,7 +49,8 @@ def crash_loop(file: File, *, exits: Annotated[int, Within(1)] = 2, window: floa
     Measures: exits (with an error); in_compaction_window (of those, apart from immediate respawn failures);
     immediate_respawn; elsewhere (the others); compaction_in_flight (of those in the window, with an attempt open);
     handled (exits whose shutdown the process announced itself: a caught fatal error, not a sudden death);
-    clean_exits; hours (first to last exit). Where a log has no times, what needs them is unknown.
+    clean_exits; hours (first to last exit). Where a log has no times, or its clock went back, what needs them is
+    unknown.
     """
     crashes = [crash for crash in _ends(file.host) if crash.exit.code not in {0, None}]
     if len(crashes) < exits:
@@ -100,8 +104,8 @@ def _rows(crash: _Crash) -> list[Event]:
 
 
 def _hours(crashes: list[_Crash]) -> float | None:
-    first, last = crashes[0].exit.ts, crashes[-1].exit.ts
-    return None if first is None or last is None else round((last - first) / 3_600_000, 4)
+    times = [crash.exit.ts for crash in crashes]
+    return None if times[0] is None or times[-1] is None else hours(times)
 
 
 class _Compactions:
@@ -125,7 +129,7 @@ class _Compactions:
         last = self._rows[at - 1] if at else None
         if last is None or last[0] < _since(crash):
             return False
-        if last[1] is None or crash.exit.ts is None:
+        if last[1] is None or crash.exit.ts is None or crash.exit.ts < last[1]:
             return None
         return crash.exit.ts - last[1] <= window * 1000
 

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from math import fsum
-from statistics import median
 
 import msgspec
 
 from forensics.detect import Claim, Measure, detector
+from forensics.detectors._rates import period, span
 from forensics.events import Event
 from forensics.timeline import Session
 
@@ -52,11 +51,14 @@ def failure_loop(session: Session, *, failures: int = 10) -> Iterator[Claim]:
     What to do: bound the retries of one prompt whatever the error is, wait longer from one to the next, and do not
     repeat a request that was refused for its content or size.
 
-    Measures: `failures`; `seconds` from the first to the last; `period_seconds`, the median from one to the next;
+    Measures: `failures`; `seconds` from the first to the last; `period_seconds`, the median from one to the next (both
+    unknown where the clock went back);
     `faults`, their classes with counts; `error`, the words of the last that has some; `compactions` that failed inside;
     `cost` in US dollars and `tokens`, as recorded for the failed requests (null: none recorded); `ended_by`, what came
     next: "reply", "compaction", "prompt" or "nothing".
     """
+    if len(session.failed) < failures:
+        return
     for run, ended in _runs(session.events):
         if run.longest >= failures:
             yield _claim(run, ended)
@@ -90,10 +92,10 @@ def _end(event: Event) -> str:
 
 def _claim(run: _Run, ended: str) -> Claim:
     failed = run.failed
-    times = [row.ts for row in failed if row.ts is not None]
-    seconds = (max(times) - min(times)) / 1000 if len(times) > 1 else None
-    steps = [(b.ts - a.ts) / 1000 for a, b in pairwise(failed) if a.ts is not None and b.ts is not None]
-    period = round(median(steps), 3) if steps else None
+    times = [row.ts for row in failed]
+    taken = span(times) if len(times) - times.count(None) > 1 else None
+    seconds = None if taken is None else taken / 1000
+    apart = period(times)
     costs = [row.cost for row in failed if row.cost is not None]
     cost = round(fsum(costs), 6) if costs else None
     tokens = [size for row in failed for size in (row.input, row.cached, row.output) if size is not None]
@@ -101,14 +103,14 @@ def _claim(run: _Run, ended: str) -> Claim:
     error = next((row.error for row in reversed(failed) if row.error), None)
     lead = [run.prompt] if run.prompt is not None else []
     return Claim(
-        message=_sentence(len(failed), faults, seconds, period, cost),
+        message=_sentence(len(failed), faults, seconds, apart, cost),
         evidence=(*lead, failed[0], failed[-1]),
         confidence="medium" if run.prompt is None else "high",
         key=failed[0].record,
         measures={
             "failures": Measure(len(failed), "observed"),
             "seconds": Measure(seconds, "derived"),
-            "period_seconds": Measure(period, "derived"),
+            "period_seconds": Measure(apart, "derived"),
             "faults": Measure(", ".join(f"{name} {count}" for name, count in faults.most_common()), "observed"),
             "error": Measure(error, "observed"),
             "compactions": Measure(run.compactions, "observed"),
@@ -119,12 +121,12 @@ def _claim(run: _Run, ended: str) -> Claim:
     )
 
 
-def _sentence(count: int, faults: Counter[str], seconds: float | None, period: float | None, cost: float | None) -> str:
+def _sentence(count: int, faults: Counter[str], seconds: float | None, apart: float | None, cost: float | None) -> str:
     parts = [f"{count:,} requests in a row failed ({', '.join(sorted(faults))}) and nothing changed between them"]
     if seconds is not None:
-        parts.append(f"over {seconds:,.1f} s" if seconds < _MINUTES_FROM else f"over {seconds / 60:,.1f} min")
-    if period is not None:
-        parts.append(f"typically {period:.0f} s apart" if period >= 1 else "without a delay")
+        parts.append(f"over {max(seconds, 0.1):,.1f} s" if seconds < _MINUTES_FROM else f"over {seconds / 60:,.1f} min")
+    if apart is not None:
+        parts.append(f"typically {apart:.0f} s apart" if apart >= 1 else "without a delay")
     if cost:
         parts.append(f"${cost:,.2f}")
     return ", ".join(parts)

@@ -77,7 +77,8 @@ def _counted(unit: Unit) -> _Count:
 def _claim(unit: Unit, counted: _Count, rate: float, least: int) -> Claim:
     tries, without = len(counted.tries), len(counted.without)
     both = without + len(counted.unfinished)
-    most = densest([one.first.ts for one in counted.tries if one.first.ts is not None], _MINUTE)
+    rows = sorted((one.first for one in counted.tries), key=lambda row: row.line or row.seq)
+    most = densest([row.ts for row in rows if row.ts is not None], _MINUTE)
     measures = {
         "attempts": Measure(tries, "observed"),
         "no_summary": Measure(without, "observed"),
@@ -95,7 +96,7 @@ def _claim(unit: Unit, counted: _Count, rate: float, least: int) -> Claim:
     return Claim(
         message=(
             f"{without} of {tries} compaction attempts made no summary ({without / tries:.0%}) {unit.where}"
-            + (f", at most {most} attempts in any 60 s" if most else "")
+            + (f", at most {most} attempt{'s' if most > 1 else ''} in any 60 s" if most else "")
         ),
         evidence=shortened([one.last for one in counted.without]),
         measures=measures,

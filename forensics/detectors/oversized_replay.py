@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from forensics import faults
 from forensics.detect import Claim, Confidence, Measure, detector
+from forensics.detectors._rates import span, told
 from forensics.events import GOOD_STOPS, Event
 from forensics.timeline import Session
 
@@ -44,8 +45,8 @@ def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
 
     Measures: `replays`; `compactions` in the loop; `cost` in US dollars as recorded, of its compactions and failed
     replies (null: none recorded, or nothing but 0, which agents write when they know no price); `hours` from the
-    first to the last row; `tokens` of the message, estimated; `cap`, the context window in tokens; `oversized`, yes
-    or null; `refused`, the most tokens that an overflow error names.
+    first to the last row (unknown where the clock went back); `tokens` of the message, estimated; `cap`, the context
+    window in tokens; `oversized`, yes or null; `refused`, the most tokens that an overflow error names.
     """
     for loop in _loops(session.events):
         claim = _claim(session, loop)
@@ -90,13 +91,13 @@ def _claim(session: Session, loop: _Loop) -> Claim:
     compactions = [row for row in loop.rows if row.kind == "compacted"]
     cost = round(sum(row.cost or 0.0 for row in loop.rows), 6) or None
     rows = sorted((*loop.replays, *loop.rows), key=lambda row: row.seq)
-    times = [row.ts for row in rows if row.ts is not None]
-    hours = (max(times) - min(times)) / _MS_PER_HOUR if times else None
+    lasted = span(row.ts for row in rows)
+    taken = None if lasted is None else round(lasted / _MS_PER_HOUR, 6)
     tokens = _tokens(loop.replays)
     oversized = "yes" if tokens is not None and session.cap is not None and tokens > session.cap else None
     refused = [used for row in loop.rows if row.kind == "reply" and (used := _refused(row)) is not None]
     return Claim(
-        message=_sentence(count, len(compactions), hours, cost, oversized, own=loop.own),
+        message=_sentence(count, len(compactions), taken, cost, oversized, own=loop.own),
         evidence=_ends(loop, rows),
         confidence=_confidence(count, oversized),
         key=loop.replays[0].record,
@@ -104,7 +105,7 @@ def _claim(session: Session, loop: _Loop) -> Claim:
             "replays": Measure(count, "observed"),
             "compactions": Measure(len(compactions), "observed"),
             "cost": Measure(cost, "observed"),
-            "hours": Measure(None if hours is None else round(hours, 6), "derived"),
+            "hours": Measure(taken, "derived"),
             "tokens": Measure(tokens, "inferred"),
             "cap": Measure(session.cap, "observed"),
             "oversized": Measure(oversized, "inferred"),
@@ -132,21 +133,15 @@ def _confidence(count: int, oversized: str | None) -> Confidence:
     return "high" if oversized == "yes" or count > 2 else "medium"
 
 
-def _span(hours: float) -> str:
-    if hours >= 1:
-        return f"{hours:,.1f} h"
-    return f"{hours * 60:.1f} min" if hours * 60 >= 1 else f"{hours * 3600:.1f} s"
-
-
 def _sentence(
-    count: int, compactions: int, hours: float | None, cost: float | None, oversized: str | None, *, own: bool
+    count: int, compactions: int, taken: float | None, cost: float | None, oversized: str | None, *, own: bool
 ) -> str:
     size = {
         "yes": "it alone exceeds the context window",
         None: "whether it alone exceeds the context window is undetermined",
     }[oversized]
-    span = "" if hours is None else f" over {_span(hours)}"
+    over = "" if taken is None else f" over {told(taken)}"
     paid = "" if cost is None else f", ${cost:,.2f}"
     times = "once" if count == 1 else f"{count:,} times"
     what = "the agent's own continuation prompt" if own else "the same message"
-    return f"{what} was sent again {times}, {compactions:,} compactions{span}{paid}, no good reply; {size}"
+    return f"{what} was sent again {times}, {compactions:,} compactions{over}{paid}, no good reply; {size}"

@@ -57,6 +57,7 @@ def test_replo_is_one_loop(incident: Find) -> None:
     (loop,) = incident("opencode-replo/opencode.db")["compaction-loop"]
     assert (loop.measures["cycles"], loop.measures["cost"], loop.measures["kind"]) == (2145, 296.0, "overflow")
     assert round(float(str(loop.measures["hours"])), 1) == 12.8
+    assert (loop.measures["overflows"], loop.measures["unfinished"]) == (2145, 0)
     assert "2145 compactions in a row without progress" in loop.message
     assert "over 12.8 h" in loop.message
     assert "$296.00" in loop.message
@@ -155,12 +156,13 @@ def test_a_compaction_at_every_prompt_where_no_usage_is_reported(corpus: Path, f
     """A real session: 12 compactions between 20:54 and 21:53, each after a single prompt; no size is known."""
     found = _grouped(file_of(corpus / "real" / "openclaw-zero-usage-1.jsonl"))
     (loop,) = found["compaction-loop"]
-    assert (loop.measures["cycles"], loop.measures["kind"], loop.lines[1], loop.lines[-1]) == (
+    assert (loop.measures["cycles"], loop.measures["kind"], loop.lines[0], loop.lines[-1]) == (
         12,
         "every prompt",
         601,
         689,
     )
+    assert "12 compactions, one for every prompt, over 57.9 min" in loop.message
     assert found.keys() == {"compaction-loop"}
 
 

@@ -8,6 +8,7 @@ import pytest
 from forensics.detect import Finding, detect
 from forensics.events import Event
 from forensics.timeline import File
+from tests.rows import end, failed, prompt, scanned, start, written
 
 Row = dict[str, Any]
 OVERFLOW: Row = {"kind": "reply", "stop": "error", "fault": "overflow"}
@@ -48,7 +49,7 @@ def test_overflow_loop_goes_on_across_a_prompt_that_changes_nothing(found: dict[
         "summaries": 3,
         "unfinished": 0,
         "prompts": 1,
-        "overflows": 3,
+        "overflows": 4,
         "paid": 3,
         "tokens": 272_700,
         "period_seconds": 342.0,
@@ -60,8 +61,8 @@ def test_overflow_loop_goes_on_across_a_prompt_that_changes_nothing(found: dict[
 
 def test_threshold_loop_with_a_finished_step_between(found: dict[str | None, Finding]) -> None:
     loop = found["full-after-each-step"]
-    assert (loop.measures["cycles"], loop.measures["kind"], loop.measures["unfinished"]) == (2, "threshold", 1)
-    assert (loop.lines[0], loop.lines[-1]) == (60, 68)
+    assert (loop.measures["cycles"], loop.measures["kind"], loop.measures["unfinished"]) == (2, "threshold", 0)
+    assert (loop.lines[0], loop.lines[-1]) == (60, 65)
 
 
 def test_slow_loop_of_failed_attempts_has_its_period(found: dict[str | None, Finding]) -> None:
@@ -162,7 +163,7 @@ def test_a_retry_that_worked_holds_a_loop_together_but_ends_none() -> None:
 def test_attempts_cancelled_by_a_person_are_passed_over() -> None:
     rows: list[Row] = [OVERFLOW, SUMMARY, OVERFLOW, ABORTED, PROMPT, OVERFLOW, SUMMARY, OVERFLOW, ABORTED]
     (loop,) = _found(*rows)
-    assert (loop.measures["cycles"], loop.measures["overflows"], loop.measures["prompts"]) == (2, 3, 1)
+    assert (loop.measures["cycles"], loop.measures["overflows"], loop.measures["prompts"]) == (2, 4, 1)
 
 
 def test_aborted_summaries_that_the_agent_itself_follows_with_the_next_were_cancelled_by_nobody() -> None:
@@ -177,7 +178,7 @@ def test_attempts_that_never_ended_count_but_for_the_last() -> None:
     (loop,) = _found(*[{"kind": "compact"}] * 4)
     assert (loop.measures["cycles"], loop.measures["unfinished"]) == (4, 4)
     (loop,) = _found(OVERFLOW, *[SUMMARY, OVERFLOW] * 3, {"kind": "compact", "trigger": "overflow"})
-    assert (loop.measures["cycles"], loop.measures["unfinished"]) == (3, 1)
+    assert (loop.measures["cycles"], loop.measures["unfinished"]) == (3, 0)
 
 
 def test_a_log_without_replies_is_judged_by_sizes() -> None:
@@ -194,3 +195,49 @@ def test_every_prompt_costs_a_compaction_where_no_size_is_known() -> None:
     assert (loop.severity, loop.measures["cycles"], loop.measures["kind"]) == ("warning", 6, "every prompt")
     sized: list[Row] = [PROMPT, {**GOOD, "context": 90_000}, {**SUMMARY, "before": 90_000, "after": 20_000}]
     assert _found(*sized * 6) == []
+
+
+def _told(path: Path, *rows: Row) -> Finding:
+    (loop,) = written("compaction-loop", path, *rows)
+    return loop
+
+
+def test_a_last_attempt_in_which_the_record_breaks_off_is_in_no_figure(tmp_path: Path) -> None:
+    """Nine starts, six without a summary, three without an end: the ninth is the place where the record ends."""
+    ended = [start(), end("no-summary")]
+    rows = [prompt(), *ended, start(), *ended * 2, start(), *ended * 3, start(ts=7200)]
+    loop = _told(tmp_path / "nine.jsonl", *rows)
+    figures = loop.measures
+    assert [figures[name] for name in ("cycles", "summaries", "unfinished")] == [8, 0, 2]
+    assert (figures["hours"], figures["period_seconds"], loop.lines) == (0.0036111, 2.0, [3, 4, 5, 15, 16])
+    assert "8 compactions in a row without progress: no attempt makes a usable summary, over 13.0 s" in loop.message
+
+
+def test_the_request_that_the_first_compaction_answers_is_one_of_the_overflows(tmp_path: Path) -> None:
+    rows = [prompt(), failed(), *[end("summary", trigger="overflow"), failed()] * 11]
+    made = scanned(tmp_path / "overflows.jsonl", *rows)
+    loop = next(one for one in made.findings if one.detector == "compaction-loop")
+    assert (loop.measures["cycles"], loop.measures["overflows"]) == (11, 12)
+    assert made.sessions[0].errors == {"overflow": 12}
+    assert (loop.lines[0], loop.measures["hours"]) == (3, 0.0061111)
+
+
+def test_a_failure_before_the_first_compaction_that_is_no_overflow_is_no_part_of_the_loop(tmp_path: Path) -> None:
+    rows = [prompt(), failed("overloaded", ts=0), start(ts=60), end("failed"), *[start(), end("failed")] * 2]
+    loop = _told(tmp_path / "lead.jsonl", *rows)
+    assert (loop.measures["overflows"], loop.lines[0]) == (0, 4)
+
+
+def test_a_clock_that_went_back_leaves_times_unknown(tmp_path: Path) -> None:
+    rows = [prompt()]
+    for cycle in range(4):
+        back = 5000 - 28 * cycle
+        rows += [start("overflow", ts=back), end("failed", ts=back + 1), failed(ts=back + 2)]
+    loop = _told(tmp_path / "loop_back.jsonl", *rows)
+    assert (loop.measures["hours"], loop.measures["period_seconds"]) == (None, None)
+    assert loop.message == "4 compactions in a row without progress: the next request overflows again"
+
+
+def test_a_loop_of_a_moment_is_not_said_to_take_no_time(tmp_path: Path) -> None:
+    rows = [prompt(ts=0), *[failed(ts=1), end("summary", ts=1)] * 2, failed(ts=1)]
+    assert "over 0.1 s, without a delay" in _told(tmp_path / "moment.jsonl", *rows).message

@@ -1,9 +1,11 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from forensics.detect import detect
 from forensics.events import Event, Kind
 from forensics.timeline import File
+from tests.rows import end, start, written
 
 EXITS: list[tuple[int, Kind, int | None]] = [(1, "spawn", None), (2, "exit", 1), (3, "spawn", None), (4, "exit", 1)]
 
@@ -42,3 +44,24 @@ def test_the_window_and_the_number_are_options(samples: Path, file_of: Callable[
     (finding,) = detect(file, ["crash-loop"], {"crash-loop": {"window": 5}})
     assert (finding.measures["in_compaction_window"], finding.measures["elsewhere"]) == (1, 2)
     assert detect(file, ["crash-loop"], {"crash-loop": {"exits": 5}}) == []
+
+
+def _host(kind: str, ts: int, **more: Any) -> dict[str, Any]:
+    return {"kind": kind, "session": None, "ts": ts, "tool": "gateway", **more}
+
+
+def test_a_clock_that_went_back_leaves_open_what_needs_times(tmp_path: Path) -> None:
+    rows = [_host("spawn", 10_000), _host("exit", 10_600, code=1), _host("spawn", 10_601), _host("exit", 3000, code=1)]
+    rows += [_host("spawn", 3001), _host("exit", 3700, code=1)]
+    (finding,) = written("crash-loop", tmp_path / "crash_back.jsonl", *rows)
+    names = ("exits", "in_compaction_window", "immediate_respawn", "elsewhere", "hours")
+    assert [finding.measures[name] for name in names] == [3, None, None, None, None]
+
+
+def test_a_compaction_after_the_exit_by_its_time_lies_in_no_window(tmp_path: Path) -> None:
+    """The clock went back between the compaction and the exit, not between the start and the exit."""
+    life = [_host("spawn", 100), start(ts=9000), end("failed", ts=9001), _host("exit", 200, code=1)]
+    later = [_host("spawn", 201), _host("exit", 300, code=1)]
+    (finding,) = written("crash-loop", tmp_path / "back.jsonl", *life, *later)
+    names = ("exits", "in_compaction_window", "immediate_respawn", "hours")
+    assert [finding.measures[name] for name in names] == [2, None, None, 0.0278]

@@ -5,6 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import failed, prompt, written
 
 FileOf = Callable[[Path], File]
 RETRIED = (
@@ -98,3 +99,12 @@ def test_a_loop_of_compactions_is_not_told_twice(corpus: Path, file_of: FileOf) 
     for path in (folder / "opencode.db", folder / "log" / "opencode.log"):
         assert detect(file_of(path), ["compaction-loop"])
         assert not _loops(file_of(path))
+
+
+def test_a_clock_that_went_back_leaves_times_unknown(tmp_path: Path) -> None:
+    rows = [failed("overloaded", ts=1000 - 5 * at) for at in range(12)]
+    (finding,) = written("failure-loop", tmp_path / "failure_back.jsonl", prompt(), *rows)
+    assert (finding.measures["seconds"], finding.measures["period_seconds"]) == (None, None)
+    assert finding.message == "12 requests in a row failed (overloaded) and nothing changed between them"
+    (finding,) = written("failure-loop", tmp_path / "moment.jsonl", prompt(), *[failed("overloaded", ts=5)] * 12)
+    assert "over 0.1 s, without a delay" in finding.message

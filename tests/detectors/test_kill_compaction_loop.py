@@ -26,13 +26,13 @@ OVERFLOWS = [prompt(), failed(), end("summary", trigger="overflow"), failed(), e
 def test_one_compaction_is_none_and_two_with_an_overflow_between_are_a_loop() -> None:
     assert not _loops(*OVERFLOWS[:3], failed())
     (loop,) = _loops(*OVERFLOWS, failed())
-    assert (loop.measures["kind"], loop.measures["cycles"], loop.measures["overflows"]) == ("overflow", 2, 2)
+    assert (loop.measures["kind"], loop.measures["cycles"], loop.measures["overflows"]) == ("overflow", 2, 3)
     assert (loop.confidence, loop.severity, loop.measures["ended_by"]) == ("medium", "error", "nothing")
 
 
 def test_two_after_which_the_session_recovers_are_a_warning_and_three_an_error() -> None:
     (two,) = _loops(*OVERFLOWS, reply())
-    assert (two.severity, two.measures["ended_by"], two.measures["overflows"]) == ("warning", "progress", 1)
+    assert (two.severity, two.measures["ended_by"], two.measures["overflows"]) == ("warning", "progress", 2)
     (three,) = _loops(*OVERFLOWS, failed(), end("summary", trigger="overflow"), reply())
     assert (three.severity, three.confidence, three.measures["ended_by"]) == ("error", "high", "progress")
     (person,) = _loops(*OVERFLOWS, prompt("Sow the lawn."), reply())
@@ -166,7 +166,7 @@ def test_attempts_that_a_person_asked_for_or_that_had_nothing_to_do_are_passed_o
 def test_an_attempt_that_the_record_breaks_off_in_is_left_out() -> None:
     assert not _loops(*OVERFLOWS[:4], start("overflow"))
     (loop,) = _loops(*OVERFLOWS, failed(), start("overflow"))
-    assert (loop.measures["cycles"], loop.measures["unfinished"]) == (2, 1)
+    assert (loop.measures["cycles"], loop.measures["unfinished"]) == (2, 0)
 
 
 def test_an_attempt_whose_end_says_nothing_is_left_out_at_the_end_where_others_say_something() -> None:
@@ -174,12 +174,12 @@ def test_an_attempt_whose_end_says_nothing_is_left_out_at_the_end_where_others_s
     assert (loop.measures["cycles"], loop.measures["summaries"]) == (2, 2)
     untold = [prompt(), failed(), end("unknown"), failed(), end("unknown"), failed(), start("overflow")]
     (loop,) = _loops(*untold)
-    assert (loop.measures["cycles"], loop.measures["unfinished"], loop.measures["summaries"]) == (2, 1, None)
+    assert (loop.measures["cycles"], loop.measures["unfinished"], loop.measures["summaries"]) == (2, 0, None)
 
 
 def test_what_follows_the_last_cycle_is_not_inside_the_loop() -> None:
     (loop,) = _loops(*OVERFLOWS, failed(), reply())
-    assert (loop.measures["overflows"], loop.measures["ended_by"], loop.lines) == (1, "progress", [2, 3, 4, 5])
+    assert (loop.measures["overflows"], loop.measures["ended_by"], loop.lines) == (2, "progress", [2, 3, 4, 5])
 
 
 def test_hours_are_exact_over_years() -> None:

@@ -21,7 +21,7 @@ def _loops(*rows: dict[str, Any], **options: Any) -> list[Finding]:
 def test_what_a_person_ended_is_not_inside_the_loop() -> None:
     (loop,) = _loops(*OVERFLOWS, prompt("Sow the lawn."), failed(), reply())
     figures = loop.measures
-    assert (figures["ended_by"], figures["prompts"], figures["overflows"]) == ("a person", 0, 1)
+    assert (figures["ended_by"], figures["prompts"], figures["overflows"]) == ("a person", 0, 2)
 
 
 def test_a_prompt_after_the_reply_that_ended_the_loop_did_not_end_it() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import end, failed, prompt, written
 
 
 @pytest.fixture
@@ -71,3 +72,12 @@ def test_a_continuation_that_the_agent_wrote_is_not_called_the_persons_message(
     path = corpus / "recorded" / "opencode-1.18.33" / "b_overflow_loop" / "opencode.db"
     (finding,) = detect(file_of(path), ["oversized-replay"])
     assert finding.message.startswith("the agent's own continuation prompt was sent again 15 times, 16 compactions")
+
+
+def test_a_clock_that_went_back_leaves_the_hours_unknown(tmp_path: Path) -> None:
+    again = {**prompt("All of it.", digest="d"), "origin": "replay"}
+    rows = [failed(ts=9000), end("summary", ts=9001), {**again, "ts": 9002}, failed(ts=100), end("summary", ts=101)]
+    rows = [prompt("All of it.", digest="d"), *rows, {**again, "ts": 102}, failed(ts=103)]
+    (finding,) = written("oversized-replay", tmp_path / "back.jsonl", *rows)
+    assert (finding.measures["replays"], finding.measures["hours"]) == (2, None)
+    assert finding.message.startswith("the same message was sent again 2 times, 2 compactions, no good reply;")
