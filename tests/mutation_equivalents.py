@@ -55,7 +55,10 @@ EQUIVALENT: dict[str, str] = {
     "context_blowup._measured: 0 -> 1": _NEVER,
     "context_blowup._at: (sample.context if measure == 'context' else sample.messages) or 0 -> sample.context if"
     " measure == 'context' else sample.messages": _NEVER,
-    "context_blowup._size: size is None or not cap -> size is None": _NEVER,
+    "context_blowup._over: if not session.cap -> if False": "without a window nothing is over it",
+    "context_blowup._size: None if size is None else session.window(row) -> None if False else"
+    " session.window(row)": _TWICE,
+    "context_blowup._size: size is None or not cap -> not cap": _TWICE,
     "context_blowup._stated: session.cap or 0 -> session.cap": _NEVER,
     "context_blowup._stated: 0 -> 1": "a window is never less than 1",
     "context_blowup._stated: 0 -> 1 #2": _NEVER,
