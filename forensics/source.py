@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, islice
 from pathlib import Path
 from types import UnionType
@@ -448,7 +448,7 @@ def lenient(value: Any, kind: type[T], lost: list[str] | None = None, within: st
             lost.append(f"field {within} is not an object")
         return None
     known: dict[str, Any] = {}
-    for field in msgspec.structs.fields(kind):
+    for field in _fields(kind):
         if field.encode_name not in value:
             continue
         inner = value[field.encode_name]
@@ -463,6 +463,11 @@ def lenient(value: Any, kind: type[T], lost: list[str] | None = None, within: st
     except TypeError:  # a field without a default is missing
         lost.append(f"field {within or 'of the record'} lacks what it must have")
         return None
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
 
 
 def _fitted(value: Any, annotation: Any, lost: list[str], name: str) -> Any:

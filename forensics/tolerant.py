@@ -10,6 +10,11 @@ _CONSTANT = re.compile(r"\b(?:NaN|-?Infinity)\b")
 _CONTROL = re.compile(r"[\x01-\x1f]")
 
 
+_SPACE = re.compile(r"\s*")
+MOST = 1 << 17
+"""Records of one line that are read: a file whose line ends are lost is one line, but a line of millions is none."""
+
+
 class Salvage(NamedTuple):
     """The JSON values found on a line, and what was wrong with it (`None`: nothing)."""
 
@@ -32,7 +37,8 @@ def salvage(line: bytes) -> Salvage:
     """Read the JSON values of one line, however many, mending what can be mended without guessing.
 
     NUL bytes are dropped, invalid UTF-8 becomes U+FFFD, NaN and infinities become null, lone surrogates become
-    U+FFFD; records written one after another on a line are all kept; a torn record is lost and said to be.
+    U+FFFD; records written one after another on a line are all kept, up to `MOST`; a torn record is lost and said
+    to be.
     """
     reasons: list[str] = []
     if b"\0" in line:
@@ -57,19 +63,20 @@ def salvage(line: bytes) -> Salvage:
     return Salvage(values, "; ".join(reasons) or None)
 
 
-def canonical(line: bytes) -> bytes:
-    """Give the same bytes for lines that hold the same JSON, however each is laid out."""
-    values = salvage(line).values
+def canonical(value: Any) -> str:
+    """Give the same text for the same JSON value, however it was laid out."""
     try:
-        return json.dumps(values, sort_keys=True).encode() if values else line
-    except (RecursionError, ValueError):
-        return line
+        return json.dumps(value, sort_keys=True)
+    except RecursionError:
+        return repr(value)
 
 
 def _values(text: str) -> tuple[list[Any], str | None]:
     values: list[Any] = []
     at = 0
     while at < len(text):
+        if len(values) == MOST:
+            return values, f"more than {MOST:,} records on one line: the rest is passed over"
         try:
             value, end = _DECODER.raw_decode(text, at)
         except RecursionError:
@@ -77,9 +84,8 @@ def _values(text: str) -> tuple[list[Any], str | None]:
         except ValueError as error:
             return values, _why(text, at, error)
         values.append(value)
-        at = end
-        while at < len(text) and text[at].isspace():
-            at += 1
+        space = _SPACE.match(text, end)
+        at = space.end() if space else end
     return values, "several records on one line" if len(values) > 1 else None
 
 

@@ -124,8 +124,12 @@ class Reader:
         """A workflow's session: no person writes to it."""
         self._back: list[str] = []
         self._kinds: dict[str, int] = {}
-        self._versions: dict[str, set[bytes]] = {}
+        self._versions: dict[str, set[str]] = {}
         """What was said under an id that came with several contents."""
+        self._said: dict[int, dict[str, set[str]]] = {}
+        """The records of the lines that were looked at again last, by their ids."""
+        self._copied: tuple[int, int] | None = None
+        """A line, and an earlier one that is the same."""
         self._handlers: dict[str, Callable[[Event, Entry], Event | None]] = {
             "model_change": self._model,
             "context_window_change": self._window,
@@ -224,20 +228,41 @@ class Reader:
 
     def _differs(self, record: str, first: int, line: int) -> bool:
         """Tell a record of a known id that says something else from one that is written again as it was."""
-        said, before = (self.source.line_at(number)[1] for number in (line, first))
-        again = said == before
-        if first == line:
-            values = salvage(said).values
-            again = all(value == values[0] for value in values)
-        elif not again:
-            known = self._versions.setdefault(record, {canonical(before)})
-            again = (mark := canonical(said)) in known
-            known.add(mark)
-        if again:
+        if self._is_again(record, first, line):
             self.source.duplicates += 1
-        else:
-            self.source.doubt(line, f"the id of line {first} again, with other content: both are kept")
-        return not again
+            return False
+        self.source.doubt(line, f"the id of line {first} again, with other content: both are kept")
+        return True
+
+    def _is_again(self, record: str, first: int, line: int) -> bool:
+        """Hold records of one id against each other; a line is read again once, however many records it has."""
+        if (line, first) == self._copied:
+            return True
+        if first != line and line not in self._said and self._at(line) == self._at(first):
+            self._copied = line, first
+            return True
+        said = self._records_of(line).get(record, set())
+        if first == line:
+            return len(said) == 1
+        known = self._versions.setdefault(record, set(self._records_of(first).get(record, ())))
+        again = bool(said) and said <= known
+        known |= said
+        return again
+
+    def _at(self, line: int) -> bytes:
+        return self.source.line_at(line)[1]
+
+    def _records_of(self, line: int) -> dict[str, set[str]]:
+        found = self._said.pop(line, None)
+        if found is None:
+            found = {}
+            for value in salvage(self._at(line)).values:
+                if isinstance(value, dict):
+                    found.setdefault(str(value.get("id")), set()).add(canonical(value))
+            for old in list(self._said)[:-1]:
+                del self._said[old]
+        self._said[line] = found
+        return found
 
     def end(self, *, held: bool) -> Iterator[Event]:
         """Settle what only the whole file shows."""
