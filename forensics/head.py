@@ -37,10 +37,11 @@ _OPENS = re.compile(rb"(?:[a-zA-Z*)]:|^\{.*:|=|[=(:,][ (\[{\"']+|`|<\w+>|<<-?['\
 
 
 class Look(NamedTuple):
-    """A line that is not blank: its JSON objects, and whether it is readable text that is no JSON, torn or whole."""
+    """A line that is not blank: its JSON objects; else whether it is text, or binary, and no JSON, torn or whole."""
 
     objects: list[dict[str, Any]]
     words: bool
+    binary: bool = False
 
 
 class Head:
@@ -146,8 +147,8 @@ class Head:
         """Tell whether most of the first lines are JSON objects of one format.
 
         `own` tells an object that has the format's shape (`None`: it may belong to several formats and does not
-        count), `sure` one that no other format has. Damaged lines do not count, wherever they stand; lines of text
-        before the first object and a few after it do no harm.
+        count), `sure` one that no other format has. Torn lines do not count, wherever they stand; lines of text
+        before the first object and a few after it do no harm, nor do binary lines while they are not the most.
         """
         if self._clean:
             verdicts = [own(record) for record in self._clean]
@@ -157,7 +158,7 @@ class Head:
                 return True
         if not self.first:
             return False
-        mine = others = after = 0
+        mine = others = after = binary = 0
         before: list[bytes] = []
         certain = False
         for at, look in enumerate(self.looks()):
@@ -166,34 +167,38 @@ class Head:
                 mine += verdict is True
                 others += verdict is False
                 certain = certain or (verdict is True and (sure is None or sure(record)))
+            binary += look.binary
             if look.words and mine + others:
                 after += 1
             elif look.words:
                 before.append(self._lines[at])
             if mine + others >= HEAD_OBJECTS:
                 break
-        return certain and mine > others and _told(mine, before, after)
+        return certain and mine > others and mine >= binary and _told(mine, before, after)
 
     def is_log(self, line: re.Pattern[bytes], sure: re.Pattern[bytes]) -> bool:
         """Tell whether most of the first lines begin as a log's lines do, and one as only that log's lines do.
 
-        Both patterns are matched at the beginnings of lines (`sure` needs MULTILINE). Indented and damaged lines do
-        not count, wherever they stand; lines of text before the first one and a few after it do no harm.
+        Both patterns are matched at the beginnings of lines (`sure` needs MULTILINE). Indented lines do not count,
+        wherever they stand; lines of text before the first one and a few after it do no harm, nor do damaged lines
+        while they are not the most.
         """
         if self._is_braced:
             return False
-        mine = after = 0
+        mine = after = damaged = 0
         before: list[bytes] = []
         for text in self.lines():
             if line.match(text):
                 mine += 1
-            elif text[:1] in b" \t{}])" or _is_damaged(text):
+            elif text[:1] in b" \t{}])":
                 continue
+            elif _is_damaged(text):
+                damaged += 1
             elif mine:
                 after += 1
             else:
                 before.append(text)
-        if not mine or not _told(mine, before, after):
+        if not mine or mine < damaged or not _told(mine, before, after):
             return False
         return any(map(sure.match, self.lines())) or sure.search(self.data) is not None
 
@@ -263,10 +268,13 @@ def _told(mine: int, before: list[bytes], after: int) -> bool:
 
 def _look(line: bytes) -> Look:
     if line.startswith(b"[") or b"{" not in line:
-        return Look([], words=line[:1] not in b" \t" and not _is_damaged(line))
+        damaged = _is_damaged(line)
+        return Look([], words=line[:1] not in b" \t" and not damaged, binary=damaged)
     objects = [value for value in _values(line) if isinstance(value, dict)]
-    torn = line.startswith(b"{") or line.endswith(b"}")
-    return Look(objects, words=not objects and not torn and not _is_damaged(line))
+    if objects or line.startswith(b"{") or line.endswith(b"}"):
+        return Look(objects, words=False)
+    damaged = _is_damaged(line)
+    return Look([], words=not damaged, binary=damaged)
 
 
 def _values(line: bytes) -> list[Any]:
@@ -307,6 +315,10 @@ def looks_like(head: Head) -> str:
         return "gzip-compressed: decompress it first"
     if head.data.lstrip().split(b"\n", 1)[0].rstrip() in _OPENED:
         return "JSON document: not a format that is read"
+    looks = list(head.looks())
+    if sum(look.binary for look in looks) * 2 > len(looks):
+        is_schema = b"CREATE TABLE " in head.data
+        return "SQLite whose header is damaged" if is_schema else "binary data: not a format that is read"
     if head.objects:
         return f"JSON lines with keys {', '.join(sorted(head.first)[:8])}: not a format that is read"
     try:

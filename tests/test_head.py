@@ -209,3 +209,32 @@ def _alone(line: bytes) -> list[bytes]:
 def test_json_over_several_lines_is_not_called_lines(write: Write, text: str) -> None:
     with pytest.raises(NotRecognised, match="JSON document: not a format that is read"):
         recognise(write(text.encode()))
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "said"),
+    [
+        ("openclaw_db.sqlite", 16, "SQLite whose header is damaged"),
+        ("openclaw_db.sqlite", 4096, "SQLite whose header is damaged"),
+        ("opencode_db.db", 16, "SQLite whose header is damaged"),
+        ("opencode_db.db", 4096, "binary data: not a format that is read"),
+    ],
+)
+def test_a_database_whose_header_is_lost_is_no_session_file(
+    samples: Path, write: Write, name: str, lost: int, said: str
+) -> None:
+    """A row of its JSON among binary lines once made it a pi session of one reply."""
+    data = (samples / "parsers" / name).read_bytes()
+    rows = f"{HEADER}\n{PROMPT}\n".encode()
+    with pytest.raises(NotRecognised, match=f"^{said}$"):
+        recognise(write(b"\0" * lost + data[lost:] + b"\n" + rows))
+
+
+@pytest.mark.parametrize("name", LINED)
+def test_a_file_that_is_binary_in_less_than_half_of_its_lines_is_known(samples: Path, write: Write, name: str) -> None:
+    lines = (samples / "parsers" / name).read_bytes().splitlines(keepends=True)[:7]
+    binary = [b"\x02\xff\xfe%d\n" % at for at in range(7)]
+    mixed = [line for pair in zip(lines, binary, strict=True) for line in pair]
+    assert recognise(write(b"".join([*mixed, *lines[3:]]))).name == LINED[name]
+    with pytest.raises(NotRecognised):
+        recognise(write(b"".join([*binary * 2, *lines])))
