@@ -4,7 +4,16 @@ import json
 import re
 from typing import Any, NamedTuple
 
+_DIGITS = 640
+"""Python reads that many in any setting; `json` gives up on a whole record for one figure of more than 4,300."""
+
+
+def _figure(digits: str) -> float:
+    return int(digits) if len(digits) <= _DIGITS else float(digits)
+
+
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None, strict=False)
+_PATIENT = json.JSONDecoder(parse_constant=lambda _: None, parse_int=_figure, strict=False)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONSTANT = re.compile(r"\b(?:NaN|-?Infinity)\b")
 _CONTROL = re.compile(r"[\x01-\x1f]")
@@ -73,37 +82,38 @@ def canonical(value: Any) -> str:
 
 def _values(text: str) -> tuple[list[Any], str | None]:
     values: list[Any] = []
-    at = 0
+    at, decode = 0, _DECODER.raw_decode
     while at < len(text):
         if len(values) == MOST:
             return values, f"more than {MOST:,} records on one line: the rest is passed over"
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            value, end = decode(text, at)
         except RecursionError:
             return values, "nested too deeply"
-        except ValueError as error:
+        except json.JSONDecodeError as error:
             return values, _why(text, at, error)
+        except ValueError:
+            decode = _PATIENT.raw_decode
+            continue
         values.append(value)
         space = _SPACE.match(text, end)
         at = space.end() if space else end
     return values, "several records on one line" if len(values) > 1 else None
 
 
-def _why(text: str, at: int, error: ValueError) -> str:
+def _why(text: str, at: int, error: json.JSONDecodeError) -> str:
     if at and not text[at:].lstrip().startswith(("{", "[")):
         return "text after the record"
     if not text.startswith(("{", "[")):
         return "not JSON"
-    message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-    column = error.pos if isinstance(error, json.JSONDecodeError) else 0
-    return f"torn or broken JSON: {message} at character {column}"
+    return f"torn or broken JSON: {error.msg} at character {error.pos}"
 
 
 def _loosely_read(text: str) -> list[str]:
     found: list[str] = []
     try:
-        json.JSONDecoder(parse_constant=found.append, strict=False).decode(text)
-        json.loads(text, parse_constant=lambda _: None)
+        json.JSONDecoder(parse_constant=found.append, parse_int=float, strict=False).decode(text)
+        json.loads(text, parse_constant=lambda _: None, parse_int=float)
     except ValueError:
         return ["control character in a string"]
     return ["NaN or Infinity read as null"] if found else []

@@ -80,3 +80,15 @@ def test_a_torn_record_is_never_a_smaller_record(value: dict[str, object], cut: 
 )
 def test_what_no_program_wrote_into_a_line_of_text_is_named(line: bytes, reason: str | None) -> None:
     assert damage(line) == reason
+
+
+def test_a_figure_of_5000_digits_costs_no_record_its_other_fields() -> None:
+    line = b'{"a":%s,"b":7,"c":-%s,"d":NaN}{"e":%s}' % (b"9" * 5000, b"9" * 5000, b"9" * 640)
+    (first, second), reason = salvage(line)
+    assert first == {"a": float("inf"), "b": 7, "c": float("-inf"), "d": None}
+    assert second == {"e": int("9" * 640)}
+    assert reason == "several records on one line"
+
+
+def test_a_figure_of_5000_digits_is_no_control_character() -> None:
+    assert salvage(b'{"a":%s,"b":NaN}' % (b"9" * 5000))[1] == "NaN or Infinity read as null"

@@ -90,3 +90,18 @@ def test_a_duration_of_5000_digits_costs_an_openclaw_log_no_other_line(write: Wr
     )
     data = "".join(f"2026-09-01T10:00:0{at}.000Z [agent/embedded] {line}\n" for at, line in enumerate(lines))
     assert {event.line for event in read(write("openclaw.log", data.encode()))} == {1, 2}
+
+
+@pytest.mark.parametrize("digits", [100, 5000])
+def test_a_count_of_many_digits_is_unknown_and_costs_no_other_field_of_its_record(write: Write, digits: int) -> None:
+    header = b'{"type":"session","version":3,"id":"s","timestamp":"2026-08-01T09:00:00.000Z","cwd":"/x"}\n'
+    reply = (
+        b'{"type":"message","id":"a","parentId":null,"timestamp":"2026-08-01T09:00:01.000Z","message":{"role":'
+        b'"assistant","content":[{"type":"text","text":"x"}],"usage":{"input":%s,"output":7},"stopReason":"stop"}}\n'
+    )
+    source = write("s.jsonl", header + reply % (b"9" * digits))
+    (event,) = [event for event in read(source) if event.kind == "reply"]
+    assert (event.input, event.output, event.stop) == (None, 7, "done")
+    ((line, reason, salvaged),) = _listed(source)
+    assert (line, salvaged) == (2, True)
+    assert reason.startswith("field message.usage.input ")
