@@ -23,6 +23,12 @@ _MARKS = re.compile(
 """Marks that end a clause; a full stop within a file's name ends none."""
 _PREFIXED = r"(?<=\s)(?:\u0648(?!\u0627\u0635\u0644)|\u05d5)(?=\w{3})"
 """The "and" of Arabic and Hebrew, which is written with the next word; one Arabic word of continuing begins with it."""
+_ENDS = {"complete", "termine", "resume"}
+"""Words of continuing that are, with an accent or after "is", words of having finished, or the name of a summary."""
+_FINISHED = re.compile("termin\u00e9|compl\u00e9t\u00e9|r\u00e9sum\u00e9")
+_COMPLETE = re.compile(r"\b(?:is|are|its|was|were|i|we|already|now|all|im|youre) complete\b")
+_I_FINISHED = re.compile(r"\b(?:i|we|ive|weve)(?: have| am| are)?(?: already| now)? (?:done|finished|completed?)\b")
+_QUESTION = re.compile("[?\uff1f\u061f]")
 _NOT_WORDS = re.compile(r"[\W_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 
@@ -37,9 +43,9 @@ class Message(NamedTuple):
 def judge(one: Break) -> Message | None:
     """Judge the prompt after a break; `None`: it brings new work, or was sent before the break."""
     found = _judged(one)
-    if found is not None and one.kind == "idle" and one.row.trigger == "manual":
-        return found._replace(confidence=_LOWER[found.confidence])
-    return found
+    after = [row for row in one.compactions if row.seq > one.row.seq]
+    ordered = any(row.trigger == "manual" for row in (*after, *([one.row] if one.kind == "idle" else [])))
+    return found._replace(confidence=_LOWER[found.confidence]) if found is not None and ordered else found
 
 
 def _judged(one: Break) -> Message | None:
@@ -67,13 +73,16 @@ def wording(text: str) -> Message | None:
     if len(plain) > _LONG:
         return None
     left, resumes, nudges = _stripped(plain)
-    if not left and resumes:
+    if not left and resumes and _says_it_is_over(text, plain):
+        return None
+    if not left and resumes and not _reruns_another_thing(plain):
         return Message("high", "a word of continuing")
     if command:
         return None
-    if not left:
-        return Message("medium", "a nudge without an instruction") if nudges else None
-    if _is_one_word(plain) and not _spaced("REFUSAL").fullmatch(plain):
+    if not left and not resumes:
+        nudge = nudges and not _tells_or_asks(text, plain)
+        return Message("medium", "a nudge without an instruction") if nudge else None
+    if _is_one_word(plain) and not (_spaced("REFUSAL").fullmatch(plain) or _is_over(plain)):
         return Message("low", "a single word")
     if _is_short(plain) and not _contrast().search(plain) and _only_goes_on(_ASIDE.sub("", text)):
         return Message("low", "begins with a word of continuing")
@@ -122,6 +131,44 @@ def _stripped(plain: str) -> tuple[str, int, int]:
     return left.strip(), resumes, nudges
 
 
+def _says_it_is_over(text: str, plain: str) -> bool:
+    """Whether the word of continuing says that the work is done ("it is complete"), or thanks again."""
+    said = {*_spaced("RESUME").findall(plain), *_unspaced("RESUME_UNSPACED").findall(plain)}
+    if said <= _ENDS:
+        return _FINISHED.search(unicodedata.normalize("NFC", text.casefold())) is not None or (
+            _QUESTION.search(text) is None and _COMPLETE.search(plain) is not None
+        )
+    again = {*_listed("AGAIN")}
+    return said <= again and any(_thanks_again(_plain(part)) for part in _MARKS.split(text[: 4 * _LONG]))
+
+
+def _thanks_again(plain: str) -> bool:
+    thanks, again = _phrases("THANKS"), _phrases("AGAIN")
+    pattern = rf"(?<!\w)(?:(?:{thanks}) (?:{again})|(?!again)(?:{again}) (?:{thanks}))(?!\w)"
+    return re.search(pattern, plain) is not None
+
+
+def _reruns_another_thing(plain: str) -> bool:
+    return {*_spaced("RESUME").findall(plain)} <= {*_listed("RERUN")} and _spaced("THINGS").search(plain) is not None
+
+
+def _tells_or_asks(text: str, plain: str) -> bool:
+    """Whether a message without a word of continuing says that it is over, or asks for something new."""
+    said = {*_spaced("NUDGE").findall(plain), *_unspaced("NUDGE_UNSPACED").findall(plain)}
+    told = {*_listed("YES"), *_listed("DONE"), *_listed("OVER_UNSPACED")}
+    if _I_FINISHED.search(plain) is not None or (said <= told and _is_over(plain) and not _QUESTION.search(text)):
+        return True
+    return (
+        bool(said & {*_listed("ASKS")}) and said <= told | {*_listed("ASKS")} and bool(_spaced("THINGS").search(plain))
+    )
+
+
+def _is_over(plain: str) -> bool:
+    """Whether words say that the work is over."""
+    spaced = _spaced("THANKS").search(plain) or _spaced("DONE").search(plain)
+    return spaced is not None or _unspaced("OVER_UNSPACED").search(plain) is not None
+
+
 def _is_one_word(plain: str) -> bool:
     return " " not in plain and len(plain) <= (4 if _UNSPACED.search(plain) else 15)
 
@@ -157,9 +204,14 @@ def _begins_with_resume(clause: str) -> bool:
     return found[0] != "go" and _spaced("JOINS").match(rest) is not None
 
 
+@cache
+def _listed(name: str) -> frozenset[str]:
+    """Give the phrases of a list, without case, accents and punctuation."""
+    return frozenset({_plain(phrase) for phrase in getattr(_words, name).replace("\n", "|").split("|")} - {""})
+
+
 def _phrases(name: str) -> str:
-    listed = {_plain(phrase) for phrase in getattr(_words, name).replace("\n", "|").split("|")}
-    return "|".join(re.escape(phrase) for phrase in sorted(listed - {""}, key=lambda phrase: (-len(phrase), phrase)))
+    return "|".join(re.escape(phrase) for phrase in sorted(_listed(name), key=lambda phrase: (-len(phrase), phrase)))
 
 
 @cache

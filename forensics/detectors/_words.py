@@ -170,3 +170,43 @@ deploy|merge|lint|compile|release|publish|format|rebase|review|refactor|nein|hal
 нет|стоп|hayir|dur|لا|לא|khong|tidak|停|停止|取消|不|不要|算了|やめて|中止|中断|いいえ|아니|중지|그만|หยุด
 """.strip()
 """Single words that ask for something else than going on."""
+
+THANKS: Final = """
+thanks|thank you|thank|thx|ty|thankyou|cheers|danke|dankeschon|merci|gracias|obrigado|obrigada|valeu|grazie|bedankt
+dank je|tack|takk|kiitos|dziekuje|dzieki|dekuji|diky|dakujem|koszonom|multumesc|mersi|спасибо|дякую|благодаря|хвала
+hvala|ευχαριστω|tesekkurler|tesekkur ederim|sagol|شكرا|ممنون|مرسی|תודה|धन्यवाद|शुक्रिया|ধন্যবাদ|شکریہ|நன்றி|cảm ơn
+terima kasih|makasih|asante|salamat
+""".strip()
+DONE: Final = """
+done|finished|completed|complete|resolved|solved|fixed|fertig|erledigt|fini|finie|listo|listos|hecho|terminado|acabado
+feito|concluido|pronto|fatto|finito|completato|klaar|gedaan|klart|ferdig|valmis|gotowe|zrobione|hotovo|kesz|gata|готово
+сделано|закончено|gotovo|ετοιμο|bitti|تم|انتهى|تمام شد|סיימתי|נגמר|हो गया|xong|sudah|selesai
+""".strip()
+OVER_UNSPACED: Final = """
+谢谢|謝謝|多谢|多謝|感谢|感謝|好了|完成了|搞定|没事了|已完成|ありがとう|終わった|できた|完了|고마워|감사|됐어|끝났어|완료|ขอบคุณ|เสร็จแล้ว|จบ
+""".strip()
+"""Words that say that it is over: thanks, and that the work is done. A question with one of them asks how it stands."""
+
+YES: Final = """
+ok|okay|okey|k|kk|yes|yep|yeah|yup|y|sure|fine|well|so|and|then|ja|jawohl|und|na|oui|alors|et|bon|si|sí|ya|vale|bueno|sim
+oi|beleza|e|va bene|allora|да|ок|ну|и|так|tamam|evet|hadi|نعم|تمام|اوكي|כן|אוקיי|हाँ|ठीक है|có|được|oke|tak|joo
+好|好的|嗯|是|是的|对|可以|行|對|はい|お願いします|大丈夫|네|응|예|괜찮아|ครับ|ค่ะ|ใช่
+""".strip()
+"""Nudges that ask nothing: with a word of `THANKS` or `DONE` they say that it is over."""
+
+ASKS: Final = "what|why"
+"""Nudges that ask for something new when they come with a word of `THINGS`."""
+
+RERUN: Final = "restart|rerun|run again"
+"""Words of continuing that mean another thing when they come with a word of `THINGS`."""
+
+THINGS: Final = """
+process|response|answer|output|message|generation|connection|internet|network|execution|conversation|session|request
+""".strip()
+
+AGAIN: Final = """
+again|encore|nochmal|noch einmal|erneut|otra vez|de nuevo|de novo|novamente|ancora|di nuovo|opnieuw|igen|igjen|uudestaan
+ponownie|jeszcze raz|znovu|ujra|din nou|ещё раз|еще раз|снова|ще раз|знову|отново|ponovo|ξανα|tekrar|مرة أخرى|دوباره|שוב
+फिर से|दोबारा|lagi|tena|muli
+""".strip()
+"""After thanks they ask for nothing: "thanks again"."""

@@ -1,10 +1,12 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import end, failed, prompt, reply, start, written
 
 FileOf = Callable[[Path], File]
 
@@ -164,3 +166,30 @@ def test_the_first_words_of_a_long_message_do_not_make_it_a_continue(tmp_path: P
         '{"kind":"reply","session":"s","stop":"done"}\n'
     )
     assert detect(file_of(path), ["manual-continue"]) == []
+
+
+def _confidences(path: Path, *rows: dict[str, Any]) -> list[str]:
+    return [one.confidence for one in written("manual-continue", path, *rows)]
+
+
+def test_a_compaction_that_the_person_ordered_lowers_the_confidence(tmp_path: Path) -> None:
+    """After a reply that overflowed as well as where the agent fell idle after it."""
+    path = tmp_path / "manual_compaction.jsonl"
+    asked = [prompt("continue", ts=100), reply()]
+    by_hand = [start("manual"), end("summary", trigger="manual")]
+    assert _confidences(path, prompt(), failed(), *by_hand, *asked) == ["medium"]
+    assert _confidences(path, prompt(), failed(), start("overflow"), end(trigger="overflow"), *asked) == ["high"]
+    assert _confidences(path, prompt(), failed(), *by_hand, prompt("hello?", ts=100), reply()) == ["low"]
+    assert _confidences(path, prompt(), reply(), prompt(), *by_hand, failed(), *asked) == ["high"]
+    assert _confidences(path, prompt(), reply("tool"), *by_hand, *asked) == ["medium"]
+
+
+@pytest.mark.parametrize(
+    ("text", "confidences"),
+    [("restart the process", ["low"]), ("work done, thanks", []), ("What was the response message?", [])],
+)
+def test_a_message_that_says_it_is_over_or_asks_something_new_is_no_manual_continue(
+    tmp_path: Path, text: str, confidences: list[str]
+) -> None:
+    rows = [prompt("Build the parser"), failed("overloaded"), prompt(text, ts=60), reply()]
+    assert _confidences(tmp_path / "over.jsonl", *rows) == confidences

@@ -204,3 +204,59 @@ def test_a_huge_message_is_not_searched_through() -> None:
 def test_a_clause_of_its_own_after_a_word_of_continuing_is_never_low(words: str, more: str) -> None:
     found = wording(f"{words}: write {more}")
     assert found is None or found.confidence != "low"
+
+
+OVER = [
+    "done", "already done", "work done, thanks", "ok thanks", "thanks", "yes, done", "I have completed the last step",
+    "I have completed the last step, what is next", "we are done", "it is complete", "the task is complete", "fixed",
+    "thanks again", "encore merci", "danke nochmal", "fertig", "ja danke", "erledigt", "fini", "Terminé.", "complété",
+    "ok merci", "listo", "vale, gracias", "hecho", "pronto", "sim, obrigado", "obrigada", "fatto", "grazie ancora",
+    "klaar", "tack igen", "kiitos", "gotowe", "dziękuję", "hotovo", "ok, díky", "kész", "gata", "готово", "да, спасибо",
+    "спасибо ещё раз", "дякую", "έτοιμο", "tamam, teşekkürler", "bitti", "شكرا", "نعم شكرا", "ممنون", "תודה", "धन्यवाद",
+    "ok, cảm ơn", "xong", "sudah", "ok makasih", "selesai", "好了", "好的谢谢", "多谢", "搞定", "完成了", "終わった",
+    "はい、ありがとう", "고마워", "네 감사", "끝났어", "จบ", "résumé",
+]  # fmt: skip
+"""Messages that say that it is over, or thank."""
+ASKS = ["What was the response message?", "what is the session", "why the request?", "ok, what was the output"]
+"""Messages that ask for something new."""
+
+
+@pytest.mark.parametrize("text", [*OVER, *ASKS])
+def test_a_message_that_says_it_is_over_or_asks_something_new_is_no_nudge(text: str) -> None:
+    assert wording(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [
+        ("done?", "medium"),
+        ("are you done", "medium"),
+        ("fertig?", "medium"),
+        ("listo?", "medium"),
+        ("готово?", "medium"),
+        ("好了吗", "medium"),
+        ("終わった？", "medium"),  # noqa: RUF001  (as Japanese is punctuated)
+        ("status please, thanks", "medium"),
+        ("what happened to the response", "medium"),
+        ("what now", "medium"),
+        ("why", "medium"),
+        ("and the answer?", "medium"),
+        ("is it complete?", "high"),
+        ("complete the task", "high"),
+        ("ok, continue until it is done", "high"),
+        ("continue, I have finished", "high"),
+        ("again please, thanks", "high"),
+        ("encore, merci", "high"),
+        ("termine", "high"),
+        ("resume", "high"),
+        ("restart", "high"),
+        ("restart the task", "high"),
+        ("retry the request", "high"),
+        ("restart the process", "low"),
+        ("rerun the session", "low"),
+    ],
+)
+def test_a_question_how_it_stands_and_a_word_of_continuing_beside_thanks_count(text: str, confidence: str) -> None:
+    judged = wording(text)
+    assert judged is not None
+    assert judged.confidence == confidence
