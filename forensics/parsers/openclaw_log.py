@@ -41,7 +41,8 @@ def openclaw_log(source: Source) -> Iterator[Event]:
     It shows compaction attempts with what came of them, failed requests, retries, and the gateway's starts and ends.
     A log holds nobody's words: its prompts are of unknown origin. What is written depends on the log level; requests
     inside a compaction are counted only where the debug level logs them. Entries that name no session go to the only
-    one at work, compactions of none to the session `unattributed`.
+    one at work, compactions of none to the session `unattributed`. A budget's size is OpenClaw's own `estimate` of the
+    prompt, which can be a fifth above what the provider counts.
     """
     reader = _Reader(source)
     for entry in entries(source):
@@ -181,7 +182,7 @@ class _Reader:
                 entry,
                 "budget",
                 self.runs.session_of(entry, fields),
-                context=estimate,
+                estimate=estimate,
                 cap=cap,
                 cap_source="recorded" if cap else None,
                 text=f"route={fields.get('route')}",

@@ -214,9 +214,10 @@ def test_two_tool_calls_of_one_reply_are_one_reply(debug: list[Event]) -> None:
     assert sum(event.stop == "tool" for event in debug) == 1
 
 
-def test_the_prompt_check_is_a_budget_with_its_window(debug: list[Event]) -> None:
+def test_the_prompt_check_is_a_budget_with_its_window_and_an_estimate_that_is_no_context(debug: list[Event]) -> None:
+    """OpenClaw's estimate was once told as an observed peak of 93,597 where the provider refused 78,588."""
     budget = _at(debug, 4)
-    assert (budget.context, budget.cap, budget.cap_source) == (7000, 9000, "recorded")
+    assert (budget.context, budget.estimate, budget.cap, budget.cap_source) == (None, 7000, 9000, "recorded")
 
 
 def test_before_and_after_are_the_same_measure(debug: list[Event]) -> None:

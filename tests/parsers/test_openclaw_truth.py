@@ -146,3 +146,12 @@ def test_no_summary_of_a_log_is_told_over_all_its_sessions(corpus: Path, file_of
     path = corpus / "reproductions" / "openclaw_safeguard_timeouts" / "openclaw-2026-05-06.log"
     (finding,) = detect(file_of(path), ["no-summary"])
     assert (finding.measures["attempts"], finding.measures["no_summary"], finding.lines) == (4, 4, [1, 4, 7, 8])
+
+
+def test_the_log_knows_the_size_of_a_refused_prompt_and_takes_no_estimate_for_a_context(
+    corpus: Path, file_of: Callable[[Path], File]
+) -> None:
+    file = file_of(corpus / "recorded" / "openclaw-2026.9.6/h_oversized_message" / LOG)
+    refused = [row.estimate or 0 for one in file.sessions for row in one.events if row.fault == "overflow"]
+    assert max(refused) == 78_588
+    assert [one.peak for one in file.sessions if one.peak] == []
