@@ -1,7 +1,7 @@
 """Compaction attempts: starts paired with ends, what each made, and what the session did until the next one."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -150,10 +150,11 @@ class Round(msgspec.Struct):
     """The first prompt after the attempt that the agent did not write itself."""
 
 
-def rounds(events: list[Event], pairs: list[Attempt], good: int) -> list[Round]:
+def rounds(events: list[Event], pairs: list[Attempt], good: int, context: Callable[[Event], int | None]) -> list[Round]:
     """Give the attempts that the agent made by itself, in order, each with what followed it, in linear time.
 
-    `events` are one session's, `pairs` its attempts, `good` its number of good replies. Attempts that a person asked
+    `events` are one session's, `pairs` its attempts, `good` its number of good replies, `context` tells the size at a
+    row. Attempts that a person asked
     for or cancelled, or that had nothing to do, are passed over: what lies around them is counted to the attempt
     before. A cancelled attempt is one that nothing follows, or a prompt; where the agent itself tries again, nobody
     cancelled anything.
@@ -184,7 +185,8 @@ def rounds(events: list[Event], pairs: list[Attempt], good: int) -> list[Round]:
         elif event.kind == "prompt" and found:
             _ask(found[-1], event)
         if event.context is not None:
-            pressure = event.context
+            known = context(event)
+            pressure = pressure if known is None else known
     found = _without_cancelled(found)
     for one, after in pairwise([*found, None]):
         if one is not None:

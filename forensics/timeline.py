@@ -136,7 +136,7 @@ class Session:
     @cached_property
     def rounds(self) -> list[Round]:
         """The attempts that the agent made by itself, each with what followed it."""
-        return rounds(self.events, self.attempts, self.good)
+        return rounds(self.events, self.attempts, self.good, self.context)
 
     @cached_property
     def peak(self) -> int | None:
@@ -157,6 +157,16 @@ class Session:
             return event.cap
         at = bisect_right(self._windows, event.seq, key=lambda one: one[0])
         return self._windows[at - 1][1] if at else None
+
+    @cached_property
+    def odd(self) -> frozenset[int | str | None]:
+        """Lines, or records where there are none, of the rows whose context cannot be one request's."""
+        samples = (one.sample for one in self.outliers.values() if one.column == "context")
+        return frozenset(one.record if one.line is None else one.line for one in samples)
+
+    def context(self, event: Event) -> int | None:
+        """Give the context at a row; `None` where it is unknown or cannot be one request's."""
+        return None if self.odd and (event.record if event.line is None else event.line) in self.odd else event.context
 
     @cached_property
     def outliers(self) -> dict[int, Outlier]:

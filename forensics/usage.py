@@ -217,7 +217,7 @@ class Samples:
             last = contexts[at - 1]
             if at in cuts:
                 continue
-            if last > FACTOR * size and at - 1 not in cuts and at > 1 and 0 < contexts[at - 2] * FACTOR < last:
+            if last > FACTOR * size and at > 1 and 0 < contexts[at - 2] * FACTOR < last:
                 found[at - 1] = _Mark("context", max(size, contexts[at - 2]), "jump")
             else:
                 run = _sum_before(contexts, at, cuts)

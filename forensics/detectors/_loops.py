@@ -88,8 +88,8 @@ def _link(one: Round, after: Round, session: Session, limits: Limits) -> Link | 
     if _failed(one):
         if after.attempt.made:
             return None
-        return Link("threshold" if _not_smaller(one) else "failed", _TWICE)
-    if _not_smaller(one):
+        return Link("threshold" if _not_smaller(one, session) else "failed", _TWICE)
+    if _not_smaller(one, session):
         return Link("threshold", _ALERT)
     return _across_prompts(one) if one.asked else Link("refill", limits.refills)
 
@@ -130,7 +130,7 @@ def _across_prompts(one: Round) -> Link | None:
     return Link("every prompt", _ALWAYS) if unknown and one.asked == 1 else None
 
 
-def _not_smaller(one: Round) -> bool:
+def _not_smaller(one: Round, session: Session) -> bool:
     """Whether the first good reply after the compaction stood at the size before it.
 
     A person's prompt can bring that much, so with a prompt between, a recorded size after the compaction that left
@@ -138,7 +138,7 @@ def _not_smaller(one: Round) -> bool:
     """
     refused = one.lead is not None and one.lead.fault == "overflow"
     before = one.pressure if refused else one.pressure or one.attempt.before
-    then = one.first.context if one.first else None
+    then = session.context(one.first) if one.first else None
     if not before or then is None or then < _SAME * before:
         return False
     left = one.attempt.after

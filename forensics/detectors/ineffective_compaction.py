@@ -76,10 +76,10 @@ def _results(session: Session, share: float) -> Iterator[_Result | None]:
             continue
         streak = streak + 1 if last is not None and _alike(last, one) else 1
         last = one
-        yield _judged(one, share, streak)
+        yield _judged(one, session, share, streak)
 
 
-def _judged(one: Round, share: float, streak: int) -> _Result | None:
+def _judged(one: Round, session: Session, share: float, streak: int) -> _Result | None:
     before, after = _stated(one.attempt)
     if before and before >= _LEAST and after is not None:
         if after >= share * before:
@@ -87,7 +87,7 @@ def _judged(one: Round, share: float, streak: int) -> _Result | None:
         if streak >= _FIXED and after >= _LITTLE * before:
             return _Result(one, before, after, "observed", None, "fixed point", streak)
     request = _next_request(one)
-    size = None if request is None else request.context or request.estimate
+    size = None if request is None else session.context(request) or request.estimate
     if one.pressure and one.pressure >= _LEAST and size is not None and size >= share * one.pressure:
         kind: Kind = "not smaller" if after is None else "full again at once"
         return _Result(one, one.pressure, size, "derived", request, kind, streak)

@@ -28,8 +28,9 @@ def manual_continue(session: Session) -> Iterator[Claim]:
     Each message is one finding; the agent may have broken off again after it (`resumed`).
 
     It stays quiet when the reply ended well, when the person aborted it or the compaction after it, when the message
-    gives new instructions, says that it is over ("ok thanks"; "done?" asks), was written by a program, replays an earlier one, or was sent before the failure, while a
-    compaction still runs, and when a file does not keep what the message said.
+    gives new instructions, says that it is over ("ok thanks"; "done?" asks), was written by a program, replays an
+    earlier one, or was sent before the failure, while a compaction still runs, and when a file does not keep what the
+    message said.
 
     What to do: let the agent continue by itself after this class of failure, a bounded number of times, and say aloud
     when it gives up (bastani-inc/atomic#1690).

@@ -5,6 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import end, prompt, reply, scanned, start
 
 
 @pytest.fixture
@@ -45,3 +46,24 @@ def test_outliers_are_left_out_of_the_peak(file: File, found: dict[str | None, F
     assert peaks["adds-up"] == 20_400
     assert found["one-spike"].confidence == "low"
     assert found["contexts-add-up"].lines == [23, 24, 25]
+
+
+def test_the_first_figure_after_a_compaction_that_jumps_is_an_outlier(tmp_path: Path) -> None:
+    """Only a fall after a compaction is no wonder; and no other detector takes the figure for a size."""
+    before = [prompt(), *[reply("tool", context=1000)] * 3, start(), end()]
+    made = scanned(tmp_path / "after_compaction.jsonl", *before, reply("tool", context=200_000), reply(context=900))
+    (finding,) = made.findings
+    assert (finding.detector, finding.lines) == ("usage-outlier", [8])
+    assert [finding.measures[name] for name in ("value", "plausible", "reason")] == [200_000, 1000, "jump"]
+    assert made.sessions[0].peak_context == 1000
+    made = scanned(tmp_path / "grows.jsonl", *before, reply("tool", context=200_000), reply(context=190_000))
+    assert [one.detector for one in made.findings] == ["ineffective-compaction"]
+
+
+def test_a_figure_that_cannot_be_one_requests_called_for_no_compaction(tmp_path: Path) -> None:
+    """The last figure before the compaction is an absurd one, so the size that called for it is the one before."""
+    sizes = [reply("tool", context=size) for size in (10_000, 10_000, 500_000)]
+    rows = [prompt(), *sizes, start(), reply("tool", context=900), end(), reply("tool", context=9900), reply()]
+    found = {one.detector: one.measures for one in scanned(tmp_path / "before.jsonl", *rows).findings}
+    assert found.keys() == {"usage-outlier", "ineffective-compaction"}
+    assert found["ineffective-compaction"]["before"] == 10_000
