@@ -146,8 +146,9 @@ def failures(session: Session) -> list[Failure]:
     """Give every reply of the session that ended in an error, a cut, nothing, or by the person's own abort."""
     events = session.events
     found = []
-    for index, event in enumerate(events):
-        if event.kind != "reply" or event.stop in GOOD_STOPS or event.stop is None:
+    for index in session.failed:
+        event = events[index]
+        if event.stop is None:
             continue
         end = _next_turn(events, index)
         found.append(Failure(index, event, tuple(events[index + 1 : end]), events[end] if end < len(events) else None))
@@ -185,12 +186,16 @@ def breaks(session: Session) -> list[Break]:
 
 
 def _breaks(session: Session) -> list[Break]:
+    if not session.failed and not session.attempts:
+        return []
     turns = list(_turns(session.events))
     answers = _answers(turns)
     found: list[Break] = []
     asked = _Asked()
     for index, turn in enumerate(turns):
         if turn.prompt is not None:
+            if turn.prompt.run is not None and turn.prompt.run.prompts:  # turns that ended well lie before it
+                asked = _Asked()
             asked.prompts.append(turn.prompt)
         following = turns[index + 1] if index + 1 < len(turns) else None
         one = _break(turn, asked, following, answers[index + 1] if following else None)
@@ -244,7 +249,7 @@ class _Turn:
         self.before = self.after[-1] if self.after else None
         self.after = []
         self.reply = event
-        self.announced = gives_up(event.error)
+        self.announced = event.error is not None and gives_up(event.error)
 
     def _prompt(self, event: Event) -> None:
         """Work that a program asked for, of its own accord, does not become the person's when it fails."""
@@ -300,6 +305,8 @@ def _together(one: Event | None, other: Event | None) -> bool:
 
 def _break(turn: _Turn, asked: _Asked, following: _Turn | None, answer: Event | None) -> Break | None:
     reply = turn.reply
+    if reply is not None and reply.stop == "done" and not turn.after:
+        return None
     row = turn.after[-1] if turn.after else None
     if turn.foreign or (following is not None and turn.running and following.opening == "compacted"):
         return None

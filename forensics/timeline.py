@@ -35,6 +35,8 @@ class Session:
         self.end: int | None = None
         self.rows = 0
         self.prompts = 0
+        self.replays = 0
+        """Prompts that the agent sent again."""
         self.replies = 0
         self.good = 0
         self.tools = 0
@@ -87,6 +89,8 @@ class Session:
             self._keep(event)
             if event.origin == "human":
                 self.prompts += 1
+            elif event.origin == "replay":
+                self.replays += 1
         else:
             self._other(event, kind)
         if event.cap is not None:
@@ -129,6 +133,11 @@ class Session:
             self.parent = event.parent or self.parent
 
     @cached_property
+    def failed(self) -> list[int]:
+        """Positions in `events` of the replies that did not end well."""
+        return [at for at, event in enumerate(self.events) if event.kind == "reply" and event.stop not in GOOD_STOPS]
+
+    @cached_property
     def attempts(self) -> list[Attempt]:
         """The session's compaction attempts, in order."""
         return attempts(self.events)
@@ -149,15 +158,6 @@ class Session:
         odd = {at for at, one in self.outliers.items() if one.column == "context"}
         return self.samples.fullest(self.cap, fixed=self.cap_source == "option", without=odd) if self.cap else None
 
-    def window(self, event: Event) -> int | None:
-        """Give the context window in force at a row: the user's, else its own, else the last named before it."""
-        if self.cap_source == "option" or not self._windows:
-            return self.cap
-        if event.cap:
-            return event.cap
-        at = bisect_right(self._windows, event.seq, key=lambda one: one[0])
-        return self._windows[at - 1][1] if at else None
-
     @cached_property
     def odd(self) -> frozenset[int | str | None]:
         """Lines, or records where there are none, of the rows whose context cannot be one request's."""
@@ -167,6 +167,15 @@ class Session:
     def context(self, event: Event) -> int | None:
         """Give the context at a row; `None` where it is unknown or cannot be one request's."""
         return None if self.odd and (event.record if event.line is None else event.line) in self.odd else event.context
+
+    def window(self, event: Event) -> int | None:
+        """Give the context window in force at a row: the user's, else its own, else the last named before it."""
+        if self.cap_source == "option" or not self._windows:
+            return self.cap
+        if event.cap:
+            return event.cap
+        at = bisect_right(self._windows, event.seq, key=lambda one: one[0])
+        return self._windows[at - 1][1] if at else None
 
     @cached_property
     def outliers(self) -> dict[int, Outlier]:

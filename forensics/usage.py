@@ -80,8 +80,15 @@ class Samples:
         """From which position on which context window is in force."""
 
     def add(self, event: Event) -> None:
-        """Keep the sizes of a row."""
-        self.extend([event])
+        """Keep the sizes of a row; of a reply or a prompt as `extend` does."""
+        if event.kind != "budget":
+            self.extend([event])
+            return
+        figures = (event.line, event.ts, event.context, event.total, event.estimate, event.messages, event.cap)
+        for column, figure in zip(self._columns, figures, strict=True):
+            column.append(_UNKNOWN if figure is None or not -1 < figure < _TOO_GREAT else figure)
+        if event.line is None:
+            self._records.append(event.record)
 
     def extend(self, rows: list[Event]) -> None:
         """Keep the sizes of rows, and of the replies that came with them (`Event.run`), in their order.
@@ -99,6 +106,15 @@ class Samples:
                 column.extend([_UNKNOWN if one is None or not -1 < one < _TOO_GREAT else one for one in figures])
         if None in columns[0]:
             self._records.extend(row.record for row in rows if row.line is None and _counts(row))
+
+    def figures(self, part: int, ends: int | None = None) -> list[tuple[int, int, int]]:
+        """Give time, context and total of the rows whose time is a multiple of `part`; of so many at each end alone."""
+        rows = [self._columns[at] for at in (1, 2, 3)]
+        if ends is not None and len(self) > 2 * ends:
+            rows = [column[:ends] + column[-ends:] for column in rows]
+        if part == 1:
+            return list(zip(*rows, strict=True))
+        return [row for row in zip(*rows, strict=True) if not row[0] % part]
 
     def cut(self) -> None:
         """Mark that the context was cut here (a compaction): a fall of the figures after it is no wonder."""

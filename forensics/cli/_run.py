@@ -1,17 +1,14 @@
 """Scan many files: here when they are small, in a pool of processes when they are large; one bad file costs itself."""
 
-import multiprocessing
 import os
-import signal
 import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
-from forensics.cli._common import REPORT_BUG, aside, collect_seldom, complain, is_terminal
+from forensics.cli._common import REPORT_BUG, aside, complain, is_terminal
 from forensics.inputs import Found
 from forensics.parse import parsers
 from forensics.scan import Options, Result, Skipped, scan_file
@@ -53,28 +50,9 @@ def _each(files: Sequence[Found], options: Options, jobs: int) -> Iterator[tuple
         for at, one in enumerate(files):
             yield at, scan_one(one.path, one.name, options)
         return
-    with ProcessPoolExecutor(jobs, initializer=_die_quietly) as pool:
-        try:
-            yield from _pooled(pool, files, options)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in multiprocessing.active_children():
-                child.terminate()
-            raise
+    from forensics.cli._pool import pooled  # noqa: PLC0415  (only where there is much to scan)
 
-
-def _pooled(pool: Executor, files: Sequence[Found], options: Options) -> Iterator[tuple[int, Scanned]]:
-    largest_first = sorted(range(len(files)), key=lambda at: -files[at].bytes)
-    waiting: dict[Future[Scanned], int] = {
-        pool.submit(scan_one, files[at].path, files[at].name, options): at for at in largest_first
-    }
-    for done in as_completed(waiting):
-        yield waiting.pop(done), done.result()
-
-
-def _die_quietly() -> None:
-    collect_seldom()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    yield from pooled(files, options, jobs, scan_one)
 
 
 def scan_one(path: Path, name: str, options: Options) -> Scanned:

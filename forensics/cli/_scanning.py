@@ -11,7 +11,6 @@ from forensics.cli import _common
 from forensics.cli._run import scan_all
 from forensics.config import Settings, UsageError, nearest
 from forensics.inputs import Found, Inputs, NoSuchInput, WouldOverwrite, expand, same_file
-from forensics.redact import redacted
 from forensics.reports import BINARY, SHARED, Style, content, formats, render
 from forensics.saving import save
 from forensics.scan import Options, Result, Skipped
@@ -117,6 +116,8 @@ def publish(report: Report, asked: Settings, outputs: list[Output], failing: Fai
     for name, path in [*((one.format, one.path) for one in outputs if one.path), (on_screen, None)]:
         hide = asked.get("redact", name in SHARED)
         if hide and clean is None:
+            from forensics.redact import redacted  # noqa: PLC0415  (20 ms of patterns)
+
             clean = redacted(report, Path.cwd().as_posix())
         shown = clean if hide and clean is not None else report
         verbose = bool(asked.get("verbose"))

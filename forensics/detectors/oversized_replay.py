@@ -48,7 +48,7 @@ def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
     first to the last row (unknown where the clock went back); `tokens` of the message, estimated; `cap`, the context
     window in tokens; `oversized`, yes or null; `refused`, the most tokens that an overflow error names.
     """
-    for loop in _loops(session.events):
+    for loop in _loops(session.events) if session.replays else ():
         claim = _claim(session, loop)
         if len(loop.replays) >= replays or claim.measures["oversized"].value == "yes":
             yield claim

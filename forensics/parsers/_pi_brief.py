@@ -6,10 +6,11 @@ run are gathered into columns (`_pi_turns`), and so are whole turns that went we
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 from forensics.events import Event
-from forensics.parsers._pi import Message, told_time
-from forensics.parsers._pi_rows import Entry, Reader
+from forensics.parsers._pi import AssistantMessage, Message, ToolMessage, UserMessage, told_time
+from forensics.parsers._pi_rows import Entry, MessageLine, Reader, ThinkingLine
 from forensics.parsers._pi_turns import LONGEST, Row, Turns, figures_of, is_answer, is_plain, is_step
 from forensics.sane import FIRST_YEAR, LAST_YEAR, millis
 
@@ -21,30 +22,34 @@ def brief(reader: Reader, *, held: bool) -> Iterator[Event]:
     story = _Story(reader, held=held)
     turns = story.turns
     before = _FIRST
-    for line, entry in reader.entries():
-        time, record, message = entry.timestamp, entry.id, entry.message
-        try:
-            ordinary = before <= time < _END  # type: ignore[operator]
-        except TypeError:  # no time, a number, or a time that names no zone
-            ordinary = False
-        if not ordinary:
-            yield from story.odd(line, entry, before)
+    entries: Iterator[tuple[int, Any]] = reader.entries()  # of three types that have what is asked of them
+    for line, entry in entries:
+        # One type at a time: the interpreter finds the fields of an object at once where it has always the same type.
+        usual = type(entry) is MessageLine
+        if usual:
+            time = entry.timestamp
+            try:
+                usual = before <= time < _END
+            except TypeError:  # no time, a number, or a time that names no zone
+                usual = False
+        if not usual:
+            story.before = before
+            yield from story.other(line, entry)
             before = story.before
             continue
+        record = entry.id
         if record is not None and not reader.is_new(entry, record, line):
             continue
-        before = time  # type: ignore[assignment]
+        before = time
         if story.calm:
-            if message is None or entry.type != "message":
-                if entry.type == "thinking_level_change" and story.begun and (turns.goes_on or turns.well):
-                    story.left = story.note = line, entry
-                    continue
-            elif message.role == "toolResult":
+            message = entry.message
+            kind = type(message)
+            if kind is ToolMessage:
                 if record is not None:
                     story.look_at(record, message)
                 story.left = line, entry
                 continue
-            elif message.role == "assistant":
+            if kind is AssistantMessage:
                 if turns.goes_on and (figures := figures_of(line, before, message)) is not None:
                     if is_step(message):
                         turns.run.append(figures)
@@ -58,13 +63,12 @@ def brief(reader: Reader, *, held: bool) -> Iterator[Event]:
                         turns.answer(line, entry, figures)
                         story.left = None
                         continue
-            elif turns.well and not reader.internal and is_plain(message):
+            elif kind is UserMessage and turns.gathers and not reader.internal and is_plain(message):
                 turns.ask(line, entry)
                 story.left = None
                 continue
         reader.last = millis(before)
         yield from story.told(line, entry, reader.last)
-        before = story.before if entry.type == "session" else before
     yield from story.end()
 
 
@@ -81,31 +85,33 @@ class _Story:
         """The last row left out that a session keeps."""
         self.calm = True
         """A row that says nothing may be left out."""
+        self.before = _FIRST
+        """The time of the row before, while `other` is at work."""
         self.begun = False
         """A dated row that the session keeps was told: its time is the first that counts."""
-
-    @property
-    def before(self) -> datetime:
-        """The time of the row before."""
-        return datetime.fromtimestamp(self.reader.last / 1000, UTC) if self.reader.last else _FIRST
 
     def look_at(self, record: str, message: Message) -> None:
         """See whether a tool's result tells the agent: then that is to be told first."""
         self.reader.look_at(record, message)
         self.calm = self.held or not self.reader.restating
 
-    def odd(self, line: int, entry: Entry, before: datetime) -> Iterator[Event]:
-        """Tell a row without a time, or whose time lies before that of the row before it."""
+    def other(self, line: int, entry: Any) -> Iterator[Event]:
+        """Tell a row that is no usual message, or has no time, or one that lies before that of the row before it."""
         reader = self.reader
         ts = told_time(entry.timestamp, reader.source, line, entry.id)
         if entry.id is not None and not reader.is_new(entry, entry.id, line):
             return
-        if before > _FIRST:
-            reader.last = millis(before)
+        if self.before > _FIRST:
+            reader.last = millis(self.before)
         if reader.mind_clock(line, entry, ts) or ts is None:
             yield from self._all()  # what was left out may hold the latest time, and the next row the first
             self.calm = False
-        yield from self.told(line, entry, ts)
+        quiet = type(entry) is ThinkingLine and self.calm and self.begun
+        if quiet and (self.turns.goes_on or self.turns.gathers):
+            self.left = self.note = line, entry
+        else:
+            yield from self.told(line, entry, ts)
+        self.before = datetime.fromtimestamp(reader.last / 1000, UTC) if reader.last else _FIRST
 
     def told(self, line: int, entry: Entry, ts: int | None) -> Iterator[Event]:
         """Tell a row, and before it what it ends."""

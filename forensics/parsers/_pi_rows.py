@@ -74,7 +74,7 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     name: str | None = None
 
 
-class _MessageLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="message"):
+class MessageLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="message"):
     """What an `Entry` has whose message is one of the usual."""
 
     type: ClassVar[str] = "message"
@@ -84,7 +84,7 @@ class _MessageLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", t
     message: AssistantMessage | UserMessage | ToolMessage | None = None
 
 
-class _ThinkingLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="thinking_level_change"):
+class ThinkingLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="thinking_level_change"):
     """What an `Entry` has that changes the thinking level."""
 
     type: ClassVar[str] = "thinking_level_change"
@@ -100,7 +100,7 @@ class _PromptError(msgspec.Struct, gc=False):
 
 
 _ENTRIES = msgspec.json.Decoder(Entry)
-_USUAL = cast("msgspec.json.Decoder[Entry]", msgspec.json.Decoder(_MessageLine | _ThinkingLine))
+_USUAL = cast("msgspec.json.Decoder[Entry]", msgspec.json.Decoder(MessageLine | ThinkingLine))
 """Such a line has all that its row asks of an entry, without the fields that other types have."""
 _PROMPT_ERROR = msgspec.json.Decoder(_PromptError)
 

@@ -1,8 +1,10 @@
 """Good replies and whole turns of a brief reading, gathered into columns instead of told row by row.
 
-A turn is gathered where it went well from a person's prompt to its answer, the turn before it did too and was told,
-and a person's prompt comes next. What a session keeps of such turns is their number and their figures: no detector
-asks what they said. A row costs some microseconds to make, pass on and judge, a column of rows a tenth of that.
+A turn is gathered where it went well from a person's prompt to its answer, and a person's prompt comes next; where
+the turn before it went well too, or was aborted by the person; and where a turn that went well was told since anything
+else happened (a failure, a compaction, a change of model): what detectors ask of the time after that is in it. What a
+session keeps of gathered turns is their number and their figures. A row costs some microseconds to make, pass on and
+judge, a column of rows a tenth of that.
 """
 
 from collections.abc import Iterator
@@ -10,7 +12,7 @@ from datetime import datetime
 
 import msgspec
 
-from forensics.events import GOOD_STOPS, Event, Run
+from forensics.events import Event, Run
 from forensics.parsers._pi import CALL_END, Message, reply, visible
 from forensics.parsers._pi_prompt import is_wrapped
 from forensics.parsers._pi_rows import Entry, Reader
@@ -53,10 +55,12 @@ class Turns:
         """The last reply of the run."""
         self.goes_on = False
         """The row before was a good reply that calls a tool, or a prompt that was not told yet."""
-        self.well = False
-        """The turn before went well from its prompt on, and nothing came after it."""
+        self.gathers = False
+        """A turn that begins now may be gathered."""
         self._asked = False
         """A person's prompt was told, and all went well since."""
+        self._steady = False
+        """A turn that went well was told, and only such turns and aborted ones since."""
 
     @property
     def line(self) -> int:
@@ -72,7 +76,7 @@ class Turns:
             self._prompts += 1
             self._last = None
         self.prompt = line, entry
-        self.goes_on, self.well = True, False
+        self.goes_on, self.gathers = True, False
 
     def answer(self, line: int, entry: Entry, figures: Figures) -> None:
         """Take the reply that ends the turn well."""
@@ -80,7 +84,7 @@ class Turns:
         self.run.append(figures)
         self._last = _Turn(self.prompt, self.first, self.run, (line, entry))
         self.prompt, self.run = None, []
-        self.goes_on, self.well = False, len(self.gathered) < LONGEST
+        self.goes_on, self.gathers = False, len(self.gathered) < LONGEST
 
     def settled(self) -> Iterator[Event]:
         """Tell whole turns and the prompt of the one that goes on, because its next row is no ordinary one."""
@@ -105,16 +109,20 @@ class Turns:
             self._reader.last_reply = millis(self.run[-1][1])
 
     def ended_by(self, event: Event, session: str) -> Iterator[Event]:
-        """End the run before a row that is told; a good reply brings the run along."""
-        good = event.kind == "reply" and event.stop in GOOD_STOPS
-        if self.run and good:
+        """End the run before a row that is told; a reply brings the run along, if it is dated as the run is."""
+        if self.run and event.kind == "reply" and event.ts is not None:
             event.run = _columns(self.run)
             self.run = []
         elif self.run:
             yield self._ended(session)
-        self.goes_on = good and event.stop == "tool" and self._reader.broken is None
-        self.well = self._asked and good and event.stop == "done"
-        self._asked = (self._asked and self.goes_on) or (event.kind == "prompt" and event.origin == "human")
+        stop = event.stop if event.kind == "reply" else None
+        asked = event.kind == "prompt" and event.origin == "human"
+        well = self._asked and stop == "done"
+        aborted = self._asked and stop == "aborted"
+        self.goes_on = stop == "tool" and self._reader.broken is None
+        self._asked = asked or (self._asked and self.goes_on)
+        self._steady = well or (self._steady and (aborted or self._asked))
+        self.gathers = self._steady and (well or aborted)
 
     def told(self, session: str) -> Iterator[Event]:
         """Tell all that has been gathered."""

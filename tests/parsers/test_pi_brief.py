@@ -121,9 +121,14 @@ _GOOD_TURN: list[dict[str, object]] = [
     {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[0]}},
     {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[3]}},
 ]
+_ABORTED_TURN = [*_GOOD_TURN[:3], {"type": "message", "message": {"role": "assistant", "model": "m", **_REPLIES[16]}}]
 _STEPS = st.lists(
     st.tuples(
-        st.one_of(_messages().map(lambda one: [one]), st.integers(1, 4).map(lambda turns: _GOOD_TURN * turns)),
+        st.one_of(
+            _messages().map(lambda one: [one]),
+            st.integers(1, 4).map(lambda turns: _GOOD_TURN * turns),
+            st.integers(1, 3).map(lambda steps: _ABORTED_TURN[:steps] + _ABORTED_TURN[3:]),
+        ),
         st.sampled_from([1, 1, 1, 1, 90, 4000, 0, -5, None]),
     ),
     max_size=14,
