@@ -11,9 +11,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from forensics.copied import before, began_at
 from forensics.detect import Finding, detect, detectors
 from forensics.events import CapSource, Event
 from forensics.parse import Malformed, NotRecognised, Observable, Parser, Source, Unreadable, read, recognise
+from forensics.seen import Seen, seen
 from forensics.timeline import File, Session
 
 _CONTINUES = "manual-continue"
@@ -115,6 +117,10 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     """The greatest request that was refused as too large, of those whose size the error names."""
     contexts: list[int]
     """At most 60 context sizes over the session, each the greatest of its stretch."""
+    seen: Seen | None = None
+    """Marks of its records: tell copies from stretches side by side. Not part of the JSON."""
+    copied: "SessionTotals | None" = None
+    """The figures of what it begins with and copied from its parent: rows from before it began. Not in the JSON."""
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -154,6 +160,8 @@ def look(
         events = read(source, chosen)
         file.build(watch(events) if watch else events, options.cap)
         file.lost = max((one.line for one in source.malformed if not one.salvaged), default=None)
+        began = {one.id: ts for one in file.sessions if (ts := began_at(one)) is not None}
+        copied = _history(Source(path, name), chosen, began, options) if began else {}
     except NotRecognised as error:
         return Result(skipped=Skipped(path=name, bytes=size, kind="unrecognised", reason=str(error))), None
     except Unreadable as error:
@@ -165,12 +173,25 @@ def look(
     findings = detect(file, wanted | ({_CONTINUES} & detectors().keys()), options.options)
     observable = source.failures or chosen.failures
     continues = _by_session(one for one in findings if one.detector == _CONTINUES)
+    sessions = [totals(one, continues[one.id], observable, chosen.hides) for one in file.sessions]
+    for one in sessions:
+        one.copied = copied.get(one.session)
     result = Result(
         input=input_of(source, chosen, agent=file.agent, sessions=len(file.sessions)),
-        sessions=[totals(one, continues[one.id], observable, chosen.hides) for one in file.sessions],
+        sessions=sessions,
         findings=[finding for finding in findings if finding.detector in wanted],
     )
     return result, file
+
+
+def _history(source: Source, chosen: Parser, began: Mapping[str, int], options: Options) -> dict[str, SessionTotals]:
+    """Give the figures of what sessions copied, by reading the file once more up to there."""
+    file = File(source.name, chosen.name, chosen.agent, log=chosen.log)
+    file.build(before(read(source, chosen), began), options.cap)
+    findings = detect(file, {_CONTINUES} & detectors().keys(), options.options)
+    continues = _by_session(findings)
+    observable = source.failures or chosen.failures
+    return {one.id: totals(one, continues[one.id], observable, chosen.hides) for one in file.sessions}
 
 
 def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> Input:
@@ -243,6 +264,7 @@ def totals(
         compactions_per_prompt=None if shown("prompts", session.prompts) is None else _per_prompt(session),
         refused_context=_refused(session),
         contexts=session.contexts(60),
+        seen=seen(session),
     )
 
 

@@ -1,5 +1,6 @@
 """Put the results of many files together: each finding and each session once, one verdict for line and exit code."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -7,13 +8,14 @@ from typing import NamedTuple
 import msgspec
 
 import forensics
+from forensics import forks
 from forensics.agents import settled
 from forensics.detect import SEVERITIES, Finding, Severity
 from forensics.merge import Merger
 from forensics.outcome import Coverage, FailOn, Status, Terms, Verdict, counted, verdict
 from forensics.remark import Remark
 from forensics.scan import Compactions, Input, Result, SessionTotals, Skipped
-from forensics.totals import Copies, Figures, totals
+from forensics.totals import Copies, Figures, overlaps, totals
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -128,12 +130,13 @@ def summarise(
     sessions = sorted((s for one in kept for s in one.sessions), key=lambda s: (s.file, s.start or 0, s.session))
     merger = Merger(sessions, {one.path: one.parser for one in inputs})
     found, refuted = merger.merge([finding for one in kept for finding in one.findings])
+    found = forks.once(found, sessions)
     hidden = Hidden(by_other_file=len(refuted))
     marked = mark(sorted(found, key=order), sessions) if mark else Marked(found, [], [])
     remarks = sorted(marked.remarks, key=_remark_order)
     findings = sorted((one for one in marked.findings if _shown(one, terms, hidden)), key=order)
     sessions = [one for one in sessions if _within(one.start, one.end, terms)]
-    coverage = _coverage(inputs, passed)
+    coverage = _coverage(_noted(inputs, sessions), passed)
     return Report(
         tool=Tool(),
         coverage=coverage,
@@ -187,6 +190,14 @@ def _within(start: int | None, end: int | None, terms: Terms) -> bool:
     return after and (terms.until is None or start is None or start <= terms.until)
 
 
+def _noted(inputs: list[Input], sessions: list[SessionTotals]) -> list[Input]:
+    """Say in which files rows are that other files hold too, in part."""
+    told: defaultdict[str, list[str]] = defaultdict(list)
+    for file, note in (*forks.notes(sessions), *overlaps(sessions, {one.path: one.parser for one in inputs})):
+        told[file].append(note)
+    return [msgspec.structs.replace(one, notes=[*one.notes, *told[one.path]]) for one in inputs]
+
+
 def _coverage(inputs: list[Input], skipped: list[Skipped]) -> Coverage:
     lines = [one.lines for one in inputs if one.lines is not None]
     return Coverage(
@@ -207,7 +218,7 @@ def _coverage(inputs: list[Input], skipped: list[Skipped]) -> Coverage:
 def _summary(
     coverage: Coverage, sessions: list[SessionTotals], findings: list[Finding], hidden: Hidden, result: Verdict
 ) -> Summary:
-    figures, copies = totals(sessions, {one.path: one.parser for one in coverage.inputs})
+    figures, copies = totals(forks.own(sessions), {one.path: one.parser for one in coverage.inputs})
     errors = {name.removeprefix("errors."): int(n) for name, n in figures.items() if name.startswith("errors.")}
     by_detector: dict[str, dict[Severity, int]] = {}
     for one in findings:

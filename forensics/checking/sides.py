@@ -9,6 +9,7 @@ import msgspec
 
 from forensics.config import UsageError
 from forensics.detect import Finding
+from forensics.forks import own
 from forensics.merge import REFUTED
 from forensics.scan import SessionTotals
 from forensics.summary import SCHEMA_VERSION, Hidden, Report, Verdict
@@ -74,7 +75,7 @@ def of_report(name: str, report: Report) -> Side:
         files=report.coverage.files,
         result=report.summary.result,
         detectors=report.detectors,
-        sessions=report.sessions,
+        sessions=own(report.sessions),
         findings=report.findings,
         parsers={one.path: one.parser for one in report.coverage.inputs},
     )

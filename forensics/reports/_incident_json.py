@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from forensics.incident.model import Incident
-from forensics.reports.json import encode
+from forensics.reports.json import UNSHOWN, encode
 from forensics.times import iso
 
 _TIMES = frozenset({"ts", "x", "last", "start", "end", "active_from"})
@@ -26,7 +26,6 @@ def document(incident: Incident) -> dict[str, Any]:
     for group in content["groups"]:
         for case in group["cases"]:
             _timed(case["finding"])
-            del case["finding"]["times"]
             for row in case["evidence"]:
                 _timed(row)
     return content
@@ -38,7 +37,9 @@ def schema() -> dict[str, Any]:
     for name in ("Finding", "SessionTotals", "Row", "Summary"):
         for column in _TIMES & found[name]["properties"].keys():
             found[name]["properties"][column] = {"type": ["string", "null"], "format": "date-time"}
-    del found["Finding"]["properties"]["times"]
+        for column in UNSHOWN & found[name]["properties"].keys():
+            del found[name]["properties"][column]
+    found = {name: one for name, one in found.items() if name != "Seen"}
     lines = {"line": {"type": "integer"}, "offset": {"type": "integer"}}
     lines |= {"reason": {"type": "string"}, "salvaged": {"type": "boolean"}}
     found["Input"]["properties"]["malformed"] = {
@@ -62,3 +63,5 @@ _MALFORMED = ("line", "offset", "reason", "salvaged")
 def _timed(part: dict[str, Any]) -> None:
     for name in _TIMES & part.keys():
         part[name] = iso(part[name])
+    for name in UNSHOWN & part.keys():
+        del part[name]

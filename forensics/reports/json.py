@@ -11,6 +11,9 @@ from forensics.scan import Input, SessionTotals
 from forensics.summary import Report
 from forensics.times import iso
 
+UNSHOWN = frozenset({"times", "key", "seen", "copied"})
+"""What findings and sessions hold for the program's own use."""
+
 
 def render(report: Report, _style: Style) -> str:
     """Write the document, indented, in a fixed order of keys."""
@@ -53,9 +56,7 @@ def document(report: Report) -> dict[str, Any]:
 
 def finding(one: Finding) -> dict[str, Any]:
     """Give a finding as plain JSON values."""
-    content = _timed(one) | {"intervals": {name: list(bounds) for name, bounds in one.intervals.items()}}
-    del content["times"], content["key"]
-    return content
+    return _timed(one) | {"intervals": {name: list(bounds) for name, bounds in one.intervals.items()}}
 
 
 def _timed(one: Finding | SessionTotals) -> dict[str, Any]:
@@ -63,6 +64,8 @@ def _timed(one: Finding | SessionTotals) -> dict[str, Any]:
     for name in ("start", "end", "active_from"):
         if name in content:
             content[name] = iso(content[name])
+    for name in UNSHOWN & content.keys():
+        del content[name]
     return content
 
 
