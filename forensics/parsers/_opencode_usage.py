@@ -57,7 +57,7 @@ def usage(steps: list[Part], tokens: Tokens | None, cost: Number | None) -> Usag
     return Usage(
         input=_sum([count.input for count in counts]),
         cached=_sum([part for count in counts if count.cache for part in (count.cache.read, count.cache.write)]),
-        output=_sum([count.output for count in counts]),
+        output=_sum([_generated(count) for count in counts]),
         reasoning=_sum([count.reasoning for count in counts]),
         total=whole(counts[-1].total),
         context=_context(counts[-1]),
@@ -65,15 +65,28 @@ def usage(steps: list[Part], tokens: Tokens | None, cost: Number | None) -> Usag
     )
 
 
+def _least(tokens: Tokens) -> int | None:
+    cached = [tokens.cache.read, tokens.cache.write] if tokens.cache else []
+    return _sum([tokens.input, tokens.output, *cached])
+
+
+def _generated(tokens: Tokens) -> int | None:
+    """Tokens that the step generated, all of which opencode bills as output.
+
+    Until 1.2 `output` held the reasoning, later versions keep it apart; the reported total tells which.
+    """
+    if not whole(tokens.reasoning) or whole(tokens.total) == _least(tokens):
+        return whole(tokens.output)
+    return _sum([tokens.output, tokens.reasoning])
+
+
 def _context(tokens: Tokens) -> int | None:
     """Tokens in the context after the step.
 
-    Until 1.2 `output` held the reasoning, later versions keep it apart; the reported total tells which. A total that
-    no such reading of the parts gives is kept out: some providers leave cache reads out of it
+    A total that neither reading of `_generated` gives is kept out: some providers leave cache reads out of it
     (anomalyco/opencode#47832), others report a running sum.
     """
-    cached = [tokens.cache.read, tokens.cache.write] if tokens.cache else []
-    least = _sum([tokens.input, tokens.output, *cached])
+    least = _least(tokens)
     total = whole(tokens.total)
     if not least:
         return total or least

@@ -124,7 +124,7 @@ def test_the_samples_figures(samples: Path, file_of: FileOf) -> None:
     main, child = file_of(samples / "parsers" / "opencode_db.db").sessions
     assert (main.version, main.parent, child.parent) == ("1.18.4", None, main.id)
     assert (main.prompts, child.prompts) == (4, 0)
-    assert (main.input_tokens, main.cached_tokens, main.output_tokens) == (3300, 1100, 160)
+    assert (main.input_tokens, main.cached_tokens, main.output_tokens) == (3300, 1100, 2250)
     assert main.cost == pytest.approx(0.126)
     assert (child.input_tokens, child.output_tokens, child.cost) == (70, 7, 0.001)
     assert (main.peak, main.cap) == (1048, None)
@@ -353,13 +353,17 @@ def test_a_total_that_leaves_cache_reads_out_does_not_shrink_the_context(tmp_pat
     assert (reply.context, reply.total, reply.cached) == (3_170_007, 7, 3_170_000)
 
 
-def test_output_held_the_reasoning_until_version_1_2(tmp_path: Path, events_of: EventsOf) -> None:
+def test_output_held_the_reasoning_until_version_1_2_and_what_was_generated_holds_it_always(
+    tmp_path: Path, events_of: EventsOf
+) -> None:
     path = tmp_path / "opencode.db"
     tokens = {"total": 110, "input": 100, "output": 10, "reasoning": 7, "cache": {"read": 0, "write": 0}}
     with _database(path, V1) as database:
         _add(database, "msg_1", 1002, _done(1002, tokens=tokens), _user("ok"))
         _add(database, "msg_2", 1003, _done(1003, tokens={**tokens, "total": 117}), _user("ok"))
-    assert [event.context for event in events_of(path)[1:]] == [110, 117]
+        _add(database, "msg_3", 1004, _done(1004, tokens={**tokens, "total": None}), _user("ok"))
+    rows = [(event.context, event.output, event.reasoning) for event in events_of(path)[1:]]
+    assert rows == [(110, 10, 7), (117, 17, 7), (117, 17, 7)]
 
 
 def test_a_repeated_prompt_after_a_manual_compaction_is_a_persons(tmp_path: Path, events_of: EventsOf) -> None:
@@ -453,7 +457,7 @@ def test_v2_rows(tmp_path: Path, events_of: EventsOf) -> None:
     ]
     assert source.unknown == {"session message novelty": 1}
     reply, end = [event for event in events_of(path) if event.record in {"msg_2", "msg_3"}]
-    assert (reply.context, reply.input, reply.cached, reply.output, reply.cost) == (18, 10, 5, 2, 0.5)
+    assert (reply.context, reply.input, reply.cached, reply.output, reply.cost) == (18, 10, 5, 3, 0.5)
     assert (reply.provider, reply.model) == ("demo", "demo-mini")
     assert (end.context, end.input, end.trigger, end.text) == (None, 10, "unknown", "Goal")
 

@@ -216,7 +216,8 @@ def test_real_exports_add_up_to_their_own_totals(corpus: Path, name: str) -> Non
     info = msgspec.json.decode(path.read_bytes())["info"]
     paid = [event for event in events if event.kind in {"reply", "compacted"}]
     assert sum(event.input or 0 for event in paid) == info["tokens"]["input"]
-    assert sum(event.output or 0 for event in paid) == info["tokens"]["output"]
+    assert sum(event.output or 0 for event in paid) == info["tokens"]["output"] + info["tokens"]["reasoning"]
+    assert sum(event.reasoning or 0 for event in paid) == info["tokens"]["reasoning"]
     assert sum(event.cost or 0 for event in paid) == pytest.approx(info["cost"])
     assert (source.notes, source.malformed, dict(source.unknown)) == ([], [], {})
 
@@ -281,3 +282,10 @@ def test_an_odd_field_is_no_cut(samples: Path, tmp_path: Path) -> None:
         if event.kind == "reply"
     ]
     assert [bad.salvaged for bad in source.malformed] == [True]
+
+
+def test_an_empty_reply_of_reasoning_alone_generated_what_was_billed(corpus: Path, events_of: EventsOf) -> None:
+    """183 tokens were once told where 1,106 were generated."""
+    events = events_of(corpus / "reproductions" / "opencode_empty_stop" / "export.json")
+    assert sum(event.output or 0 for event in events) == 1106
+    assert sum(event.reasoning or 0 for event in events) == 923
