@@ -154,10 +154,9 @@ def rounds(events: list[Event], pairs: list[Attempt], good: int, context: Callab
     """Give the attempts that the agent made by itself, in order, each with what followed it, in linear time.
 
     `events` are one session's, `pairs` its attempts, `good` its number of good replies, `context` tells the size at a
-    row. Attempts that a person asked
-    for or cancelled, or that had nothing to do, are passed over: what lies around them is counted to the attempt
-    before. A cancelled attempt is one that nothing follows, or a prompt; where the agent itself tries again, nobody
-    cancelled anything.
+    row. Attempts that a person asked for or cancelled, or that had nothing to do, are passed over: what lies around
+    them is counted to the attempt before. A cancelled attempt is one that nothing follows, or a prompt; where the
+    agent itself tries again, nobody cancelled anything.
     """
     if not pairs:
         return []

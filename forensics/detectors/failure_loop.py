@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 from math import fsum
+from typing import Annotated
 
 import msgspec
 
-from forensics.detect import Claim, Measure, detector
+from forensics.detect import Claim, Measure, Within, detector
 from forensics.detectors._rates import period, span
 from forensics.events import Event
 from forensics.timeline import Session
@@ -33,7 +34,7 @@ class _Run(msgspec.Struct):
 
 
 @detector("error", per="session")
-def failure_loop(session: Session, *, failures: int = 10) -> Iterator[Claim]:
+def failure_loop(session: Session, *, failures: Annotated[int, Within(1)] = 10) -> Iterator[Claim]:
     """Find many failed requests in a row for one prompt, with nothing changed between them.
 
     Why it is bad: the same request is refused again and again, often many times a second, and nothing but a limit of
@@ -43,7 +44,7 @@ def failure_loop(session: Session, *, failures: int = 10) -> Iterator[Claim]:
     reply, no compaction and no new prompt between them. The default is above what the bounded retries of the agents
     make of one prompt (opencode 6, OpenClaw 9). A prompt that the agent sent itself (a continuation, a replay) starts
     no new work. A compaction that cut the context ends the run; one that failed does not, yet the failures in a row
-    are counted anew after it. One run is one finding, however long.
+    are counted anew after it; one that had nothing to do changes nothing. One run is one finding, however long.
 
     It stays quiet where the agent compacts every few failures: that is a compaction-loop. It cannot see retries that a
     provider's library makes below the record, nor tell two prompts apart in a file that holds none.
@@ -59,19 +60,22 @@ def failure_loop(session: Session, *, failures: int = 10) -> Iterator[Claim]:
     """
     if len(session.failed) < failures:
         return
-    for run, ended in _runs(session.events):
+    skipped = {id(one.start) for one in session.attempts if one.outcome == "skipped"}
+    for run, ended in _runs(session.events, skipped):
         if run.longest >= failures:
             yield _claim(run, ended)
 
 
-def _runs(events: list[Event]) -> Iterator[tuple[_Run, str]]:
+def _runs(events: list[Event], skipped: set[int]) -> Iterator[tuple[_Run, str]]:
+    """Give the runs, and what ended each; `skipped` are starts of compactions that then had nothing to do."""
     run = _Run(None)
     for event in events:
         if event.kind == "reply" and event.stop in _FAILED and event.fault != "cancelled":
             run.fail(event)
         elif event.kind in {"compact", "compacted"} and event.outcome not in {"skipped", "summary", "dropped"}:
-            run.streak = 0
-            run.compactions += event.kind == "compacted"
+            if id(event) not in skipped:
+                run.streak = 0
+                run.compactions += event.kind == "compacted"
         elif ended := _end(event):
             if run.failed:
                 yield run, ended

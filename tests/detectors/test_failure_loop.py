@@ -5,7 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
-from tests.rows import failed, prompt, written
+from tests.rows import end, failed, prompt, start, written
 
 FileOf = Callable[[Path], File]
 RETRIED = (
@@ -108,3 +108,14 @@ def test_a_clock_that_went_back_leaves_times_unknown(tmp_path: Path) -> None:
     assert finding.message == "12 requests in a row failed (overloaded) and nothing changed between them"
     (finding,) = written("failure-loop", tmp_path / "moment.jsonl", prompt(), *[failed("overloaded", ts=5)] * 12)
     assert "over 0.1 s, without a delay" in finding.message
+
+
+def test_a_compaction_that_had_nothing_to_do_changes_nothing(tmp_path: Path) -> None:
+    """Its start too: whether it changed anything is known at its end."""
+    path = tmp_path / "skipped.jsonl"
+    (finding,) = written("failure-loop", path, prompt(), *[failed(), start("overflow"), end("skipped")] * 15)
+    assert (finding.measures["failures"], finding.measures["compactions"]) == (15, 0)
+    assert written("failure-loop", path, prompt(), *[failed(), start("overflow"), end("failed")] * 15) == []
+    assert written("failure-loop", path, prompt(), *[failed(), start("overflow")] * 15) == []
+    (finding,) = written("failure-loop", path, prompt(), *[failed()] * 10, start(), end("failed"), failed())
+    assert (finding.measures["failures"], finding.measures["compactions"]) == (11, 1)
