@@ -5,6 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import end, prompt, reply, start, written
 
 
 @pytest.fixture
@@ -52,3 +53,15 @@ def test_the_share_is_an_option(samples: Path, file_of: Callable[[Path], File]) 
     file = file_of(samples / "detectors" / "ineffective_compaction.jsonl")
     strict = detect(file, ["ineffective-compaction"], {"ineffective-compaction": {"share": 0.8}})
     assert [finding.measures["times"] for finding in strict if finding.session == "fixed-point"] == [4]
+
+
+def test_a_failed_attempt_that_cut_nothing_stays_quiet(tmp_path: Path) -> None:
+    path = tmp_path / "failed.jsonl"
+    before = [prompt(), reply("tool", context=10_000), start()]
+    for outcome in ("failed", "no-summary", "aborted", "skipped"):
+        rows = [*before, end(outcome, before=10_000, after=10_000), reply("tool", context=10_000), reply()]
+        assert written("ineffective-compaction", path, *rows) == []
+    for outcome, after in (("failed", 9999), ("unknown", 10_000), ("summary", 10_000)):
+        (finding,) = written("ineffective-compaction", path, *before, end(outcome, before=10_000, after=after))
+        assert (finding.measures["before"], finding.measures["after"]) == (10_000, after)
+    assert written("ineffective-compaction", path, *before, end("unknown")) == []
