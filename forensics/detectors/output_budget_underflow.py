@@ -7,6 +7,7 @@ from itertools import groupby
 from forensics.detect import Claim, Measure, detector
 from forensics.events import Event
 from forensics.failures import follower
+from forensics.sane import LIMIT, figure
 from forensics.timeline import Session
 
 _ASKED = re.compile(r"\bgot (-?\d+)|tokens\b.{0,20}? value of (-?\d+)", re.IGNORECASE | re.DOTALL)
@@ -35,8 +36,8 @@ def output_budget_underflow(session: Session) -> Iterator[Claim]:
     nothing is left for the answer (bastani-inc/atomic#1690).
 
     Measures: `occurrences` in the run; `asked`, the tokens that were asked for the first time, and `minimum` and
-    `maximum` that the error names (null: not said); `followed`, who went on after the last one: agent, person or
-    nothing.
+    `maximum` that the error names (null: not said, or no count of tokens); `followed`, who went on after the last one:
+    agent, person or nothing.
     """
     rows = [
         (at, event)
@@ -52,8 +53,8 @@ def _claim(run: list[Event], followed: str) -> Claim:
     error = run[0].error or ""
     asked = _number(_ASKED, error)
     bounds = _RANGE.search(error)
-    minimum = int(bounds[1]) if bounds else _number(_MINIMUM, error)
-    maximum = int(bounds[2]) if bounds else None
+    minimum = _figure(bounds[1]) if bounds else _number(_MINIMUM, error)
+    maximum = _figure(bounds[2]) if bounds else None
     times = "once" if len(run) == 1 else f"{len(run)} times in a row"
     budget = "" if asked is None else f" of {asked:,} token{'' if asked == 1 else 's'}"
     limits = "".join(
@@ -75,4 +76,10 @@ def _claim(run: list[Event], followed: str) -> Claim:
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:
     match = pattern.search(text)
-    return None if match is None else int(next(group for group in match.groups() if group is not None))
+    return None if match is None else _figure(next(group for group in match.groups() if group is not None))
+
+
+def _figure(digits: str) -> int | None:
+    """Read a number of tokens; one of more digits than any count has is unknown."""
+    size = figure(digits.removeprefix("-"))
+    return None if size >= LIMIT else -size if digits.startswith("-") else size

@@ -5,6 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import failed, prompt, written
 
 
 @pytest.fixture
@@ -37,3 +38,25 @@ def test_a_budget_above_the_maximum_that_broke_a_compaction(findings: list[Findi
         "maximum": 65537,
         "followed": "nothing",
     }
+
+
+@pytest.mark.parametrize("digits", [16, 100, 5000])
+def test_a_number_that_no_count_of_tokens_has_is_unknown(tmp_path: Path, digits: int) -> None:
+    """The file is read all the same, and the other figures of the error are told."""
+    huge = "9" * digits
+    path = tmp_path / "digits.jsonl"
+    said = [
+        f"max_output_tokens: integer below minimum value. Expected a value >= 16, but got {huge}",
+        f"max_tokens must be at least {huge}, got -1",
+        f"max_tokens must be in the range from 1 to {huge}, got {huge}",
+    ]
+    found = [
+        [finding.measures[name] for name in ("asked", "minimum", "maximum")]
+        for error in said
+        for finding in written("output-budget-underflow", path, prompt(), failed("output-budget", error=error))
+    ]
+    assert found == [[None, 16, None], [-1, None, None], [None, 1, None]]
+    (fits,) = written(
+        "output-budget-underflow", path, prompt(), failed("output-budget", error=f"below minimum, got {'9' * 15}")
+    )
+    assert fits.measures["asked"] == 10**15 - 1
