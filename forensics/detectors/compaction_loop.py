@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from math import fsum
+from typing import Annotated
 
 from forensics.attempts import Round
-from forensics.detect import Claim, Confidence, Measure, Severity, detector
+from forensics.detect import Claim, Confidence, Measure, Severity, Within, detector
 from forensics.detectors import _rates as rates
 from forensics.detectors._loops import Kind, Limits, Loop, loops
 from forensics.detectors._rates import hours, told
@@ -22,7 +23,7 @@ _SURE = 3
 
 
 @detector("error", per="session")
-def compaction_loop(session: Session, *, within: int = 3, refills: int = 3) -> Iterator[Claim]:
+def compaction_loop(session: Session, *, within: int = 3, refills: Annotated[int, Within(1)] = 3) -> Iterator[Claim]:
     """Find two or more compactions in a row without progress between them.
 
     Each compaction is paid for, and the next request is where the last one was: only a person, a limit or an empty

@@ -1,9 +1,9 @@
 """The context-blowup detector."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from forensics.detect import Claim, Measure, Severity, detector
+from forensics.detect import Claim, Measure, Severity, Within, detector
 from forensics.detectors._units import Unit, units
 from forensics.events import GOOD_STOPS, CapSource, Event
 from forensics.timeline import File, Session
@@ -38,7 +38,7 @@ class _Over(NamedTuple):
 
 
 @detector("error", per="file")
-def context_blowup(file: File, *, ratio: float = 1.05) -> Iterator[Claim]:
+def context_blowup(file: File, *, ratio: Annotated[float, Within(1)] = 1.05) -> Iterator[Claim]:
     """Find context that grew over the context window in force.
 
     Every request of that size is refused or cut, so the agent pays for retries and compactions that cannot succeed.

@@ -32,7 +32,9 @@ class _Count(NamedTuple):
 
 
 @detector("error", per="file")
-def no_summary(file: File, *, rate: Annotated[float, Within(0, 1)] = 0.5, attempts: int = 3) -> Iterator[Claim]:
+def no_summary(
+    file: File, *, rate: Annotated[float, Within(0, 1)] = 0.5, attempts: Annotated[int, Within(1)] = 3
+) -> Iterator[Claim]:
     """Find compaction attempts that produced no summary: failed, truncated, empty, or headings without content.
 
     An agent that cannot summarise either loses what it cut away or keeps a context that no longer fits, and often

@@ -1,10 +1,10 @@
 """The oversized-replay detector."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from forensics import faults
-from forensics.detect import Claim, Confidence, Measure, detector
+from forensics.detect import Claim, Confidence, Measure, Within, detector
 from forensics.detectors._rates import span, told
 from forensics.events import GOOD_STOPS, Event
 from forensics.timeline import Session
@@ -24,7 +24,7 @@ class _Loop(NamedTuple):
 
 
 @detector("error", per="session")
-def oversized_replay(session: Session, *, replays: int = 2) -> Iterator[Claim]:
+def oversized_replay(session: Session, *, replays: Annotated[int, Within(1)] = 2) -> Iterator[Claim]:
     """Find a message that the agent sends again after every compaction although it cannot fit.
 
     Why it is bad: each round pays for a summary and a refused request and leaves things as they were; nothing but a

@@ -1,9 +1,10 @@
 """The starved-summary detector."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from forensics.attempts import TRIES, Attempt
-from forensics.detect import Claim, Confidence, Measure, detector
+from forensics.detect import Claim, Confidence, Measure, Within, detector
 from forensics.detectors._units import Unit, shortened, units
 from forensics.events import Event
 from forensics.timeline import File
@@ -12,7 +13,7 @@ _REASONED_AWAY = 0.9
 
 
 @detector("error", per="file")
-def starved_summary(file: File, *, many: int = 3) -> Iterator[Claim]:
+def starved_summary(file: File, *, many: Annotated[int, Within(1)] = 3) -> Iterator[Claim]:
     """Find compaction summaries cut off at their output budget, or empty because reasoning ate all of it.
 
     The same summary request fails the same way until its budget grows or its reasoning is turned off, so retries
