@@ -159,6 +159,8 @@ def look(
         file.now = options.now if options.ends else None
         events = read(source, chosen)
         file.build(watch(events) if watch else events, options.cap)
+        for session in file.sessions:
+            session.rows += source.left_out[session.id]
         file.lost = max((one.line for one in source.malformed if not one.salvaged), default=None)
         began = {one.id: ts for one in file.sessions if (ts := began_at(one)) is not None}
         copied = _history(Source(path, name), chosen, began, options) if began else {}

@@ -115,6 +115,8 @@ class Source:
         self.malformed: list[Malformed] = []
         self.unknown: Counter[str] = Counter()
         """Record types that the parser does not know, with how often each came."""
+        self.left_out: Counter[str] = Counter()
+        """Rows of each session that a brief reading did not pass on, but for those that came as columns."""
         self.notes: list[str] = []
         """What the reader should know of this file, a sentence each (BOM skipped, clock went back at line 7)."""
         self.companions: list[Path] = []

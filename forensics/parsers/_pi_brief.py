@@ -48,6 +48,7 @@ def brief(reader: Reader, *, held: bool) -> Iterator[Event]:
                 if record is not None:
                     story.look_at(record, message)
                 story.left = line, entry
+                story.omitted += 1
                 continue
             if kind is AssistantMessage:
                 if turns.goes_on and (figures := figures_of(line, before, message)) is not None:
@@ -83,6 +84,8 @@ class _Story:
         """The last row, where it was left out."""
         self.note: Row | None = None
         """The last row left out that a session keeps."""
+        self.omitted = 0
+        """Rows left out of the session that goes on, and not counted yet."""
         self.calm = True
         """A row that says nothing may be left out."""
         self.before = _FIRST
@@ -109,6 +112,7 @@ class _Story:
         quiet = type(entry) is ThinkingLine and self.calm and self.begun
         if quiet and (self.turns.goes_on or self.turns.gathers):
             self.left = self.note = line, entry
+            self.omitted += 1
         else:
             yield from self.told(line, entry, ts)
         self.before = datetime.fromtimestamp(reader.last / 1000, UTC) if reader.last else _FIRST
@@ -118,6 +122,7 @@ class _Story:
         reader, turns = self.reader, self.turns
         yield from turns.settled()
         session = reader.session
+        self._count()
         event = reader.told(line, entry, ts)
         if event is None:
             return
@@ -140,9 +145,16 @@ class _Story:
         for line, entry in rows.values():
             event = self.reader.told(line, entry, millis(entry.timestamp))  # type: ignore[arg-type]
             if event is not None:
+                self.omitted -= 1
                 yield event
+
+    def _count(self) -> None:
+        if self.omitted:
+            self.reader.source.left_out[self.reader.session] += self.omitted
+            self.omitted = 0
 
     def end(self) -> Iterator[Event]:
         """Tell what is left at the end of the file."""
         yield from self._all()
+        self._count()
         yield from self.reader.end(held=self.held)

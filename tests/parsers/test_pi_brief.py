@@ -11,14 +11,18 @@ from msgspec.structs import replace
 
 from forensics.detect import detect
 from forensics.parse import Source, parsers, read
-from forensics.scan import totals
+from forensics.scan import Options, scan_file, totals
+from forensics.summary import summarise
 from forensics.timeline import File
 
 
 def _looked_at(path: Path, *, brief: bool, cap: int | None = None) -> tuple[int, list[object], list[object]]:
     chosen = parsers()["pi"]
-    events = list(read(Source(path, brief=brief), chosen))
+    source = Source(path, brief=brief)
+    events = list(read(source, chosen))
     file = File(path.name, chosen.name, chosen.agent).build(events, cap)
+    for session in file.sessions:
+        session.rows += source.left_out[session.id]
     findings = detect(file)
     continues = {
         session.id: [one for one in findings if (one.detector, one.session) == ("manual-continue", session.id)]
@@ -28,7 +32,7 @@ def _looked_at(path: Path, *, brief: bool, cap: int | None = None) -> tuple[int,
     return (
         sum(event.kind == "tool" for event in events),
         [replace(one, times=one.times if one.start is not None else []) for one in findings],
-        [(name, end, {**{f: getattr(one, f) for f in one.__struct_fields__}, "rows": 0}) for name, end, one in figures],
+        [(name, end, {f: getattr(one, f) for f in one.__struct_fields__}) for name, end, one in figures],
     )
 
 
@@ -182,3 +186,37 @@ def test_turns_between_turns_that_went_well_are_not_told(tmp_path: Path) -> None
     session = File("s.jsonl", "pi", "pi").build(iter(events)).sessions[0]
     assert (session.prompts, session.replies, session.good, len(session.samples)) == (6, 18, 18, 18)
     assert (session.input_tokens, session.output_tokens, round(session.cost or 0, 9)) == (16_200, 900, 0.18)
+
+
+def test_a_fuller_copy_is_the_fuller_one_though_a_diagnostic_file_has_the_other_read_whole(
+    samples: Path, tmp_path: Path
+) -> None:
+    """A copy with a failed compaction beside it is read whole: it had 105 rows, and another that holds more 58."""
+    source = samples / "parsers" / "atomic_diagnostic"
+    (whole,) = source.glob("*.jsonl")
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    for path in source.iterdir():
+        (tmp_path / "a" / path.name).write_bytes(path.read_bytes())
+    text = whole.read_text()
+    last = json.loads(text.splitlines()[-1])
+    time = datetime.fromisoformat(last["timestamp"])
+    for at in range(60):
+        role: dict[str, object] = {"role": "toolResult", "toolName": "bash", "content": []}
+        if not at % 2:
+            role = {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[0]}
+        stamp = (time + timedelta(seconds=at + 1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        row = {"type": "message", "id": f"more{at}", "parentId": last["id"], "timestamp": stamp, "message": role}
+        text += json.dumps(row) + "\n"
+        last = row
+    (tmp_path / "b" / whole.name).write_text(text)
+    results = [scan_file(tmp_path / one / whole.name, f"{one}/{whole.name}", Options()) for one in ("a", "b")]
+    (one,), (other,) = (result.sessions for result in results)
+    assert results[0].input is not None
+    attempts = len(results[0].input.companions)
+    assert attempts == 3
+    assert other.rows == len(list(read(Source(tmp_path / "b" / whole.name))))
+    assert one.rows == len(list(read(Source(tmp_path / "a" / whole.name))))
+    assert other.rows > one.rows > attempts
+    (copies,) = summarise(results).summary.copies
+    assert (copies.file, copies.others) == (f"b/{whole.name}", [f"a/{whole.name}"])
