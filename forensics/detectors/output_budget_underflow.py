@@ -7,12 +7,13 @@ from itertools import groupby
 from forensics.detect import Claim, Measure, detector
 from forensics.events import Event
 from forensics.failures import follower
-from forensics.sane import LIMIT, figure
 from forensics.timeline import Session
 
 _ASKED = re.compile(r"\bgot (-?\d+)|tokens\b.{0,20}? value of (-?\d+)", re.IGNORECASE | re.DOTALL)
 _MINIMUM = re.compile(r">=\s*(\d+)|(?:at least|minimum(?: value)?(?: of| is)?)\s*:?\s*(\d+)", re.IGNORECASE)
 _RANGE = re.compile(r"from (\d+)[^\d]{0,20} to (\d+)", re.IGNORECASE)
+_DIGITS = 15
+"""As in an overflow error: a number of more digits is no count of tokens, and need not even be readable as one."""
 _THEN = {
     "agent": "the agent went on by itself",
     "person": "a person had to write",
@@ -81,5 +82,4 @@ def _number(pattern: re.Pattern[str], text: str) -> int | None:
 
 def _figure(digits: str) -> int | None:
     """Read a number of tokens; one of more digits than any count has is unknown."""
-    size = figure(digits.removeprefix("-"))
-    return None if size >= LIMIT else -size if digits.startswith("-") else size
+    return int(digits) if len(digits.removeprefix("-")) <= _DIGITS else None
