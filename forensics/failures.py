@@ -23,7 +23,13 @@ _GIVES_UP = re.compile(
     r"|after_emergency_compaction",
     re.IGNORECASE,
 )
+_FAILED = frozenset({"error", "empty", "filtered"})
 _TOGETHER_MS = 60_000
+
+
+def is_failed(row: Event) -> bool:
+    """Whether a row is a request that failed: an error, nothing or a filter came back, and nobody cancelled it."""
+    return row.kind == "reply" and row.stop in _FAILED and row.fault != "cancelled"
 
 
 class Failure(NamedTuple):

@@ -10,9 +10,9 @@ import msgspec
 from forensics.detect import Claim, Measure, Within, detector
 from forensics.detectors._rates import period, span
 from forensics.events import Event
+from forensics.failures import is_failed
 from forensics.timeline import Session
 
-_FAILED = frozenset({"error", "empty", "filtered"})
 _MINUTES_FROM = 120
 
 
@@ -53,10 +53,9 @@ def failure_loop(session: Session, *, failures: Annotated[int, Within(1)] = 10) 
     repeat a request that was refused for its content or size.
 
     Measures: `failures`; `seconds` from the first to the last; `period_seconds`, the median from one to the next (both
-    unknown where the clock went back);
-    `faults`, their classes with counts; `error`, the words of the last that has some; `compactions` that failed inside;
-    `cost` in US dollars and `tokens`, as recorded for the failed requests (null: none recorded); `ended_by`, what came
-    next: "reply", "compaction", "prompt" or "nothing".
+    unknown where the clock went back); `faults`, their classes with counts; `error`, the words of the last that has
+    some; `compactions` that failed inside; `cost` in US dollars and `tokens`, as recorded for the failed requests
+    (null: none recorded); `ended_by`, what came next: "reply", "compaction", "prompt" or "nothing".
     """
     if len(session.failed) < failures:
         return
@@ -70,7 +69,7 @@ def _runs(events: list[Event], skipped: set[int]) -> Iterator[tuple[_Run, str]]:
     """Give the runs, and what ended each; `skipped` are starts of compactions that then had nothing to do."""
     run = _Run(None)
     for event in events:
-        if event.kind == "reply" and event.stop in _FAILED and event.fault != "cancelled":
+        if event.kind == "reply" and is_failed(event):
             run.fail(event)
         elif event.kind in {"compact", "compacted"} and event.outcome not in {"skipped", "summary", "dropped"}:
             if id(event) not in skipped:

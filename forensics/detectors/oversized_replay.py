@@ -7,6 +7,7 @@ from forensics import faults
 from forensics.detect import Claim, Confidence, Measure, Within, detector
 from forensics.detectors._rates import span, told
 from forensics.events import GOOD_STOPS, Event
+from forensics.failures import is_failed
 from forensics.timeline import Session
 
 _CHARACTERS_PER_TOKEN = 4
@@ -46,7 +47,8 @@ def oversized_replay(session: Session, *, replays: Annotated[int, Within(1)] = 2
     Measures: `replays`; `compactions` in the loop; `cost` in US dollars as recorded, of its compactions and failed
     replies (null: none recorded, or nothing but 0, which agents write when they know no price); `hours` from the
     first to the last row (unknown where the clock went back); `tokens` of the message, estimated; `cap`, the context
-    window in tokens; `oversized`, yes or null; `refused`, the most tokens that an overflow error names.
+    window in force at the last replay, in tokens; `oversized`, yes or null; `refused`, the most tokens that an
+    overflow error names.
     """
     for loop in _loops(session.events) if session.replays else ():
         claim = _claim(session, loop)
@@ -69,7 +71,7 @@ def _loops(events: list[Event]) -> Iterator[_Loop]:
                 loop.replays.append(event)
             elif event.origin == "human" and loop.rows:
                 loop = _Loop([], [])
-        elif event.kind == "compacted" or (event.kind == "reply" and event.stop == "error"):
+        elif event.kind == "compacted" or is_failed(event):
             loop.rows.append(event)
         elif event.kind == "reply" and event.stop in GOOD_STOPS:
             if loop.replays and any(row.kind == "reply" and row.seq > loop.replays[0].seq for row in loop.rows):
@@ -94,7 +96,8 @@ def _claim(session: Session, loop: _Loop) -> Claim:
     lasted = span(row.ts for row in rows)
     taken = None if lasted is None else round(lasted / _MS_PER_HOUR, 6)
     tokens = _tokens(loop.replays)
-    oversized = "yes" if tokens is not None and session.cap is not None and tokens > session.cap else None
+    cap = session.window(loop.replays[-1])
+    oversized = "yes" if tokens is not None and cap is not None and tokens > cap else None
     refused = [used for row in loop.rows if row.kind == "reply" and (used := _refused(row)) is not None]
     return Claim(
         message=_sentence(count, len(compactions), taken, cost, oversized, own=loop.own),
@@ -107,7 +110,7 @@ def _claim(session: Session, loop: _Loop) -> Claim:
             "cost": Measure(cost, "observed"),
             "hours": Measure(taken, "derived"),
             "tokens": Measure(tokens, "inferred"),
-            "cap": Measure(session.cap, "observed"),
+            "cap": Measure(cap, "observed"),
             "oversized": Measure(oversized, "inferred"),
             "refused": Measure(max(refused, default=None), "observed"),
         },

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from forensics.detect import Claim, Measure, Within, detector
 from forensics.events import Event
+from forensics.failures import is_failed
 from forensics.timeline import Session
 
 
@@ -22,11 +23,12 @@ def runaway_cost(
     Why it is bad: summaries and refused requests are paid for and bring nothing by themselves; a loop of compactions
     that each succeed trips no error, but its cost has no end.
 
-    How it decides. The recorded cost of compactions and failed replies, against that of the whole session: it fires
-    at `dollars` in all, or at `share` of the session's cost once that is `least` dollars. Where no cost is recorded
-    the tokens of the same rows are held against the session's: it fires at `share` of them and `tokens` in all.
-    Prices are never guessed: a row without a recorded cost counts as unknown, not as free, and a session whose costs
-    are all 0, which is what agents write when they know no price, is judged by its tokens.
+    How it decides. The recorded cost of compactions and failed replies (an error, nothing or a filter came back, as in
+    failure-loop), against that of the whole session: it fires at `dollars` in all, or at `share` of the session's cost
+    once that is `least` dollars. Where no cost is recorded for them the tokens of the same rows are held against the
+    session's: it fires at `share` of them and `tokens` in all. Prices are never guessed: a row without a recorded cost
+    counts as unknown, not as free, and a session whose costs are all 0, which is what agents write when they know no
+    price, is judged by its tokens.
 
     It stays quiet in a long session whose compactions cost little beside its work, and where nothing is recorded.
 
@@ -50,7 +52,8 @@ def runaway_cost(
     elif used is not None and all_used:
         part = used / all_used
         fires = used >= tokens and part >= share
-        what = f"took {used:,} tokens, {part:.0%} of the session's; no cost is recorded"
+        whose = " for them" if session.cost else ""
+        what = f"took {used:,} tokens, {part:.0%} of the session's; no cost is recorded{whose}"
     else:
         return
     if fires:
@@ -73,7 +76,7 @@ def runaway_cost(
 
 
 def _is_recovery(row: Event) -> bool:
-    return row.kind == "compacted" or (row.kind == "reply" and row.stop == "error")
+    return row.kind == "compacted" or (row.kind == "reply" and is_failed(row))
 
 
 def _used(row: Event) -> int | None:

@@ -5,7 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
-from tests.rows import end, failed, prompt, written
+from tests.rows import end, failed, prompt, reply, written
 
 
 @pytest.fixture
@@ -81,3 +81,22 @@ def test_a_clock_that_went_back_leaves_the_hours_unknown(tmp_path: Path) -> None
     (finding,) = written("oversized-replay", tmp_path / "back.jsonl", *rows)
     assert (finding.measures["replays"], finding.measures["hours"]) == (2, None)
     assert finding.message.startswith("the same message was sent again 2 times, 2 compactions, no good reply;")
+
+
+def test_the_message_is_held_against_the_window_in_force_when_it_was_sent_again(tmp_path: Path) -> None:
+    window = {"kind": "model", "cap_source": "recorded"}
+    asked = prompt(digest="d", size=2_000_000)
+    again = [failed(), end(), {**asked, "origin": "replay"}, failed()]
+    path = tmp_path / "window.jsonl"
+    rows = [{**window, "cap": 1_000_000}, {**asked, "size": 2_000_000}, *again]
+    assert written("oversized-replay", path, *rows, {**window, "cap": 200_000}) == []
+    (finding,) = written("oversized-replay", path, {**window, "cap": 200_000}, *rows[1:], {**window, "cap": 10**6})
+    assert [finding.measures[name] for name in ("cap", "oversized", "tokens")] == [200_000, "yes", 500_000]
+
+
+def test_a_replay_that_came_empty_is_paid_for_too(tmp_path: Path) -> None:
+    asked = prompt(digest="d")
+    again = {**asked, "origin": "replay"}
+    rows = [asked, failed(cost=0.5), end(cost=0.25), again, reply("empty", cost=0.5), end(cost=0.25), again]
+    (finding,) = written("oversized-replay", tmp_path / "empty.jsonl", *rows, reply("empty", cost=0.5))
+    assert (finding.measures["replays"], finding.measures["cost"]) == (2, 2.0)

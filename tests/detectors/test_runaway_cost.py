@@ -5,6 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import end, prompt, reply, start, written
 
 FileOf = Callable[[Path], File]
 
@@ -61,3 +62,25 @@ def test_the_limits_are_options(file: File) -> None:
 def test_the_loop_that_cost_296_dollars(samples: Path, file_of: FileOf) -> None:
     (finding,) = detect(file_of(samples / "incidents" / "opencode-replo" / "opencode.db"), ["runaway-cost"])
     assert (finding.measures["cost"], finding.measures["compactions"]) == (296.0, 2145)
+
+
+def test_recovery_without_a_price_beside_work_with_one_is_told_as_that(tmp_path: Path) -> None:
+    paid = [reply("tool", cost=5.0, input=100_000, output=100), start(), end(input=1_500_000, output=1000)]
+    rows = [prompt(), *paid * 2, *[reply("tool", cost=1.0, input=10_000)] * 32, reply()]
+    (finding,) = written("runaway-cost", tmp_path / "unpriced.jsonl", *rows)
+    assert finding.message.endswith("took 3,002,000 tokens, 85% of the session's; no cost is recorded for them")
+    assert [finding.measures[name] for name in ("cost", "total_cost", "unpriced")] == [None, 42.0, 2]
+    free = [{name: value for name, value in row.items() if name != "cost"} for row in rows]
+    (finding,) = written("runaway-cost", tmp_path / "free.jsonl", *free)
+    assert finding.message.endswith("took 3,002,000 tokens, 85% of the session's; no cost is recorded")
+
+
+def test_a_reply_that_came_empty_is_a_failed_one_here_as_in_failure_loop(tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl"
+    for stop in ("empty", "filtered", "error"):
+        (finding,) = written("runaway-cost", path, prompt(), reply(stop, cost=60.0), reply(cost=1.0))
+        assert (finding.measures["cost"], finding.measures["failed_replies"]) == (60.0, 1)
+        assert written("failure-loop", path, prompt(), *[reply(stop)] * 10)
+    for stop, fault in (("error", "cancelled"), ("aborted", None), ("length", None)):
+        assert written("runaway-cost", path, prompt(), reply(stop, fault=fault, cost=60.0), reply(cost=1.0)) == []
+        assert written("failure-loop", path, prompt(), *[reply(stop, fault=fault)] * 10) == []
