@@ -121,15 +121,17 @@ class Conversation:
         if message is None:
             return
         completed = message.info.time is not None and message.info.time.completed is not None
+        why: Failing | None = None
+        own: str | None = None
         if held and held[-1].kind == "compact" and held[-1].trigger == "overflow":
-            why: Failing | None = Failing("error", "overflow", None)
+            why = Failing("error", "overflow", None)
         elif completed:
             # Every end but the death of the process is written down, and errors with it: this one was interrupted
             # outside the stream (between retries, in a tool call).
             why = Failing("aborted", "cancelled", None)
-        else:
-            why = Failing("error", "unknown", DIED) if followed else None
-        yield from self._replied(message, why)
+        elif followed:
+            why, own = Failing("error", "unknown", None), DIED
+        yield from self._replied(message, why, own)
         yield from held
 
     def _retries(self, message: Message) -> Iterator[Event]:
@@ -146,11 +148,13 @@ class Conversation:
                     error=why.words,
                 )
 
-    def _replied(self, message: Message, why: Failing | None) -> Iterator[Event]:
+    def _replied(self, message: Message, why: Failing | None, own: str | None = None) -> Iterator[Event]:
+        """Give a reply; `own` words stand for the reader where it has none."""
         reply = self._event("reply", message, visible(message), TEXT_LIMIT)
         if why is not None:
             reply.stop, reply.fault, reply.error = why
         self._fill(reply, message)
+        reply.text = reply.text or own
         yield reply
         yield from self._tools(message)
 

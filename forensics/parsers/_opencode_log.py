@@ -135,9 +135,11 @@ class Loop:
         yield end
 
     def _blame(self, event: Event, error: Entry | None) -> None:
-        words = RETRIED if error is None else error.fields.get("error") or error.fields.get("error.error")
-        event.fault = "unknown" if error is None else classify(words)
-        event.error = words
+        if error is None:
+            event.fault, event.text = "unknown", RETRIED
+            return
+        words = error.fields.get("error") or error.fields.get("error.error")
+        event.fault, event.error = classify(words), words
         if event.stop == "error" and event.fault == "cancelled":
             event.stop = "aborted"
         blame(event)

@@ -21,6 +21,7 @@ TEXT_LIMIT = 400
 SUMMARY_LIMIT = 4000
 """Characters of a summary that an event keeps."""
 DIED = "no end recorded: the process ended while this reply was being made"
+"""The text of a reply that has none of its own: no error, which is for the words of others."""
 
 _ATTACHED = re.compile(r"^\[Attached [^\]\n]{1,200}: [^\]\n]*\]$")
 _REDACTED = re.compile(r"^\[redacted:[^\]]*\]$")

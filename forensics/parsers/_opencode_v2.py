@@ -89,7 +89,7 @@ class Timeline:
     def add(self, row: V2Row) -> Iterator[Event]:
         """Take the next row."""
         if row.type == "assistant":
-            yield from self._settle(DIED)
+            yield from self._settle(followed=True)
             yield from self._assistant(row)
         elif row.type in {"user", "synthetic", "skill"}:
             yield self._prompt(row)
@@ -104,7 +104,7 @@ class Timeline:
 
     def close(self) -> Iterator[Event]:
         """End the session."""
-        yield from self._settle(None)
+        yield from self._settle(followed=False)
 
     def _event(self, kind: Kind, row: V2Row, ts: int | None = None) -> Event:
         event = Event(kind=kind, session=self._session, record=row.id, ts=ts or _created(row))
@@ -125,12 +125,15 @@ class Timeline:
             return
         yield from self._replied(row, _ending(row))
 
-    def _settle(self, words: str | None) -> Iterator[Event]:
+    def _settle(self, *, followed: bool) -> Iterator[Event]:
         row, self._open = self._open, None
-        if row is not None:
-            yield from self._replied(row, Failing("error", "unknown", words) if words else None)
+        if row is not None and followed:
+            yield from self._replied(row, Failing("error", "unknown", None), DIED)
+        elif row is not None:
+            yield from self._replied(row, None)
 
-    def _replied(self, row: V2Row, why: Failing | None) -> Iterator[Event]:
+    def _replied(self, row: V2Row, why: Failing | None, own: str | None = None) -> Iterator[Event]:
+        """Give a reply; `own` words stand for the reader where it has none."""
         reply = self._event("reply", row, whole(row.time.completed) if row.time else None)
         if why is not None:
             reply.stop, reply.fault, reply.error = why
@@ -141,6 +144,7 @@ class Timeline:
         reply.size = len(text)
         if text:
             reply.text, reply.digest = text[:TEXT_LIMIT], digest(text)
+        reply.text = reply.text or own
         yield reply
         for piece in row.content:
             if piece.type == "tool":

@@ -11,6 +11,7 @@ import pytest
 from forensics.attempts import attempts
 from forensics.events import Event
 from forensics.parse import NotRecognised, Source, read, recognise
+from forensics.parsers._opencode_rules import DIED
 from forensics.timeline import File
 
 EventsOf = Callable[[Path], list[Event]]
@@ -593,3 +594,20 @@ def test_a_finish_that_is_not_known_is_counted(tmp_path: Path) -> None:
     source = Source(path)
     assert [event.stop for event in read(source) if event.kind == "reply"] == ["done", "done"]
     assert source.unknown == {"finish weird": 1}
+
+
+def test_a_reply_whose_process_died_has_no_error_that_nobody_said(tmp_path: Path, events_of: EventsOf) -> None:
+    path, later = tmp_path / "opencode.db", tmp_path / "v2.db"
+    cut = {"role": "assistant", "tokens": ZERO, "cost": 0, "time": {"created": 1002}}
+    with _database(path, V1) as database:
+        _add(database, "msg_1", 1002, cut)
+        _add(database, "msg_2", 1003, cut, _user("half an ans"))
+        _add(database, "msg_3", 1004, _done(1004), _user("ok"))
+    with _database(later, V2) as database:
+        _v2(database, "msg_1", "assistant", 1002, content=[])
+        _v2(database, "msg_2", "assistant", 1003, content=[{"type": "text", "text": "half an ans"}])
+        _v2(database, "msg_3", "assistant", 1004, content=[], finish="stop")
+    for one in (path, later):
+        replies = [event for event in events_of(one) if event.kind == "reply"][:2]
+        assert [(event.stop, event.fault, event.error) for event in replies] == [("error", "unknown", None)] * 2
+        assert [event.text for event in replies] == [DIED, "half an ans"]

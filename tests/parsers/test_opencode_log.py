@@ -205,3 +205,9 @@ def test_a_line_of_another_program_is_listed_when_it_is_damaged(samples: Path, t
     list(read(source))
     last = source.malformed[-1]
     assert (last.line, last.reason, last.salvaged) == (source.lines, "invalid UTF-8 at byte 4 of the line", False)
+
+
+def test_a_request_that_was_made_again_has_no_error_that_nobody_said(samples: Path, events_of: EventsOf) -> None:
+    (reply,) = [event for event in events_of(samples / "parsers" / "opencode_log.log") if event.text is not None]
+    assert (reply.line, reply.stop, reply.fault, reply.error) == (11, "error", "unknown", None)
+    assert reply.text == "the request was made again; the log does not say why"

@@ -268,7 +268,7 @@ def test_every_explanation_is_needed(corpus: Path, file_of: FileOf) -> None:
         if whole.compactions.keys() & {"summary", "no-summary"} or whole.length:
             needed.add(("log", "outcome"))
         stream = [file_of(path) for path in sorted(run.glob("step*_stderr.txt"))]
-        if any(event.error == RETRIED for file in stream for session in file.sessions for event in session.events):
+        if any(event.text == RETRIED for file in stream for session in file.sessions for event in session.events):
             needed.add(("log", "mid-stream"))
         if _told(map(file_of, sorted(run.glob("log/*.log")))) != _told(stream):
             needed.add(("log file", "tail"))
