@@ -15,19 +15,24 @@ class Unit(NamedTuple):
 
     session: Session | None
     sessions: list[Session]
+    alone: bool = False
+    """Whether the file holds no other: the session may go on in another file, so its figures are the file's."""
 
     @property
     def where(self) -> str:
         """Say it for a message."""
-        return "in this session" if self.session else f"over {len(self.sessions)} sessions of this log"
+        if self.session is None:
+            return f"over {len(self.sessions)} sessions of this log"
+        return "in this file" if self.alone else "in this session"
 
 
 def units(file: File) -> Iterator[Unit]:
     """Give the units of a file, sessions without rows left out."""
     if not file.log:
-        yield from (Unit(session, [session]) for session in file.sessions)
+        yield from (Unit(session, [session], len(file.sessions) == 1) for session in file.sessions)
     elif file.sessions:
-        yield Unit(file.sessions[0] if len(file.sessions) == 1 else None, file.sessions)
+        one = len(file.sessions) == 1
+        yield Unit(file.sessions[0] if one else None, file.sessions, one)
 
 
 def shortened(rows: list[Event]) -> tuple[Event, ...]:

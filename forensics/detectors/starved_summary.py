@@ -54,16 +54,17 @@ def _claim(unit: Unit, tries: int, starved: list[Attempt], truncated: int, many:
     outputs = [max(end.output, end.reasoning or 0) for end in ends if end.output is not None]
     share = _share(ends)
     calls = [end.requests for end in ends if end.requests is not None]
+    empty = len(starved) - truncated
     return Claim(
         message=(
             f"{len(starved)} of {tries} summaries starved {unit.where}:"
-            f" {truncated} cut at the output budget, {len(starved) - truncated} empty"
+            f" {truncated} cut at the output budget, {empty} empty{_calls(calls, len(ends))}"
         ),
         evidence=shortened([one.last for one in starved]),
         measures={
             "starved": Measure(len(starved), "observed"),
             "truncated": Measure(truncated, "observed"),
-            "empty": Measure(len(starved) - truncated, "observed"),
+            "empty": Measure(empty, "observed"),
             "attempts": Measure(tries, "observed"),
             "echoes": Measure(calls.count(0) if len(calls) == len(ends) else None, "observed"),
             "output_tokens": Measure(max(outputs, default=None), "observed"),
@@ -74,6 +75,16 @@ def _claim(unit: Unit, tries: int, starved: list[Attempt], truncated: int, many:
         session=unit.session,
         key="starved-summary",
     )
+
+
+def _calls(known: list[int], attempts: int) -> str:
+    """Say how many model calls the attempts made, where that is not one each; nothing where no attempt says."""
+    if not known:
+        return ""
+    least, most = sum(known), sum(known) + attempts - len(known)
+    if least == most == attempts:
+        return ""
+    return f" ({least:,}{'' if least == most else f' to {most:,}'} model call{'' if most == 1 else 's'})"
 
 
 def _share(ends: list[Event]) -> float | None:

@@ -1,10 +1,12 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import end, prompt, written
 
 
 @pytest.fixture
@@ -36,3 +38,28 @@ def test_an_empty_summary_alone_may_have_another_cause(found: dict[str | None, F
     finding = found["just-empty"]
     assert (finding.severity, finding.confidence, finding.lines) == ("warning", "low", [16])
     assert finding.measures["output_tokens"] is None
+
+
+@pytest.mark.parametrize(
+    ("requests", "told"),
+    [
+        ([1, 0, 0], " (1 model call)"),
+        ([1, None, None], " (1 to 3 model calls)"),
+        ([2, 2, 1], " (5 model calls)"),
+        ([0, 0, 0], " (0 model calls)"),
+        ([1, 1, 1], ""),
+        ([None, None, None], ""),
+    ],
+)
+def test_repeats_that_asked_no_model_are_not_told_as_calls(tmp_path: Path, requests: list[Any], told: str) -> None:
+    rows = [end("no-summary", fault="empty-summary", requests=calls) for calls in requests]
+    (finding,) = written("starved-summary", tmp_path / "echoes.jsonl", prompt(), *rows)
+    assert finding.message == f"3 of 3 summaries starved in this file: 0 cut at the output budget, 3 empty{told}"
+
+
+def test_figures_of_a_session_that_may_go_on_in_another_file_are_the_files(tmp_path: Path) -> None:
+    starved = end("no-summary", fault="empty-summary")
+    (alone,) = written("no-summary", tmp_path / "alone.jsonl", prompt(), starved)
+    assert "(100%) in this file" in alone.message
+    (one,) = written("no-summary", tmp_path / "two.jsonl", prompt(), starved, prompt(session="other"))
+    assert "(100%) in this session" in one.message
