@@ -146,5 +146,6 @@ def _sentence(
     over = "" if taken is None else f" over {told(taken)}"
     paid = "" if cost is None else f", ${cost:,.2f}"
     times = "once" if count == 1 else f"{count:,} times"
+    made = f"{compactions:,} compaction{'' if compactions == 1 else 's'}"
     what = "the agent's own continuation prompt" if own else "the same message"
-    return f"{what} was sent again {times}, {compactions:,} compactions{over}{paid}, no good reply; {size}"
+    return f"{what} was sent again {times}, {made}{over}{paid}, no good reply; {size}"

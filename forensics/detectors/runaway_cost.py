@@ -59,7 +59,10 @@ def runaway_cost(
     if fires:
         failed = len(rows) - len(compactions)
         yield Claim(
-            message=f"{len(compactions):,} compactions and {failed:,} failed replies {what}",
+            message=(
+                f"{len(compactions):,} compaction{'' if len(compactions) == 1 else 's'} and {failed:,} failed"
+                f" repl{'y' if failed == 1 else 'ies'} {what}"
+            ),
             evidence=_ends(rows),
             key="runaway-cost",
             measures={

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from forensics.detect import Claim, Measure, Severity, detector
 from forensics.detectors._messages import judge
+from forensics.detectors._rates import told
 from forensics.failures import Break, breaks
 from forensics.timeline import File, Session
 
@@ -59,7 +60,7 @@ def _idle(one: Break, session: Session, file: File, parent_end: int | None) -> f
 
 
 def _claim(one: Break, session: Session, seconds: float) -> Claim:
-    hours = f"{seconds / 3600:,.1f} h"
+    hours = told(seconds / 3600)
     until = f"for {hours} until a person came with new work" if one.prompt else f"until the scan ({hours} later)"
     what = "no reply came after a compaction in mid-work" if one.kind == "idle" else f"a reply broke off ({one.cause})"
     rows = (*one.compactions, one.row, *((one.prompt,) if one.prompt else ()))

@@ -23,6 +23,14 @@ def _figures(*rows: dict[str, Any], **options: Any) -> dict[str, Any]:
     return finding.measures
 
 
+@pytest.mark.parametrize(
+    ("size", "told"), [(1001, "just over it"), (1049, "just over it"), (1050, "1.1 times"), (9000, "9.0 times")]
+)
+def test_a_small_overshoot_is_not_told_as_one_time(size: int, told: str) -> None:
+    (finding,) = _findings(CAP, _budget(size))
+    assert finding.message.endswith(f"{size:,} of 1,000 tokens, {told} (whole prompt)")
+
+
 @pytest.mark.parametrize(("size", "fires"), [(1000, False), (1001, True)])
 def test_the_window_itself_still_fits(size: int, fires: bool) -> None:
     assert bool(_findings(CAP, _budget(size))) is fires

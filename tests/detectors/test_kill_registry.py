@@ -1,8 +1,5 @@
 """What each detector is registered as: the severity that lists and configuration show, and what it looks at."""
 
-import pytest
-
-from forensics.cli import run
 from forensics.detect import Within, detectors
 
 REGISTERED = {
@@ -43,10 +40,3 @@ def test_an_option_of_which_0_makes_no_sense_begins_at_1() -> None:
     ranges = {(name, option): within for name, one in detectors().items() for option, within in one.ranges.items()}
     assert {option for option, within in ranges.items() if within.least == 1} == LEAST_1
     assert {within for option, within in ranges.items() if option not in LEAST_1} == {Within(0, 1)}
-
-
-@pytest.mark.parametrize(("detector", "option"), sorted(LEAST_1))
-def test_0_is_refused_with_what_is_right(detector: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["scan", "--set", f"{detector}.{option}=0", "."]) == 2
-    kind = "number" if option == "ratio" else "whole number"
-    assert f"{detector}.{option}: '0' does not fit; give a {kind} from 1\n" in capsys.readouterr().err

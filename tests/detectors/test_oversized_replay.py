@@ -100,3 +100,12 @@ def test_a_replay_that_came_empty_is_paid_for_too(tmp_path: Path) -> None:
     rows = [asked, failed(cost=0.5), end(cost=0.25), again, reply("empty", cost=0.5), end(cost=0.25), again]
     (finding,) = written("oversized-replay", tmp_path / "empty.jsonl", *rows, reply("empty", cost=0.5))
     assert (finding.measures["replays"], finding.measures["cost"]) == (2, 2.0)
+
+
+def test_one_compaction_is_told_as_one(tmp_path: Path) -> None:
+    asked = prompt(digest="d")
+    rows = [asked, failed(), end(), *[{**asked, "origin": "replay"}, failed()] * 2]
+    (finding,) = written("oversized-replay", tmp_path / "one.jsonl", *rows)
+    assert finding.message.startswith(
+        "the same message was sent again 2 times, 1 compaction over 5.0 s, no good reply;"
+    )

@@ -84,3 +84,11 @@ def test_a_reply_that_came_empty_is_a_failed_one_here_as_in_failure_loop(tmp_pat
     for stop, fault in (("error", "cancelled"), ("aborted", None), ("length", None)):
         assert written("runaway-cost", path, prompt(), reply(stop, fault=fault, cost=60.0), reply(cost=1.0)) == []
         assert written("failure-loop", path, prompt(), *[reply(stop, fault=fault)] * 10) == []
+
+
+def test_one_compaction_and_one_failed_reply_are_told_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    (one,) = written("runaway-cost", path, prompt(), end(cost=30.0), reply("error", cost=30.0), reply(cost=1.0))
+    assert one.message == "1 compaction and 1 failed reply cost $60.00, 98% of the session's $61.00"
+    (two,) = written("runaway-cost", path, prompt(), *[end(cost=30.0), reply("error", cost=30.0)] * 2, reply(cost=1.0))
+    assert two.message == "2 compactions and 2 failed replies cost $120.00, 99% of the session's $121.00"

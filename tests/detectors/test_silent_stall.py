@@ -6,6 +6,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
+from tests.rows import failed, prompt, reply, written
 
 FileOf = Callable[[Path], File]
 Row = Mapping[str, object]
@@ -111,3 +112,9 @@ def test_a_compaction_that_ended_without_a_promise_leaves_an_error(tmp_path: Pat
     ended = {**END, "outcome": "dropped", "will_retry": False}
     (found,) = _stalls(_written(tmp_path, file_of, FAILED, START, ended), DAY_AFTER)
     assert (found.severity, found.confidence) == ("error", "medium")
+
+
+def test_a_short_stall_is_not_told_as_no_hours(tmp_path: Path) -> None:
+    rows = [prompt(), failed("overloaded", ts=0), prompt("Now sow the whole lawn in front of it.", ts=1800), reply()]
+    (finding,) = written("silent-stall", tmp_path / "stall.jsonl", *rows)
+    assert "nothing followed for 30.0 min until a person came with new work" in finding.message
