@@ -17,7 +17,7 @@ from forensics.sane import FIRST_YEAR, LAST_YEAR, millis
 _FIRST, _END = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
 
 
-def brief(reader: Reader, *, held: bool) -> Iterator[Event]:
+def brief(reader: Reader, *, held: bool) -> Iterator[Event]:  # noqa: PLR0915  (a call per row is a tenth of its cost)
     """Yield the events of a brief reading, as `Reader.rows` does those of a whole one."""
     story = _Story(reader, held=held)
     turns = story.turns
@@ -25,7 +25,7 @@ def brief(reader: Reader, *, held: bool) -> Iterator[Event]:
     entries: Iterator[tuple[int, Any]] = reader.entries()  # of three types that have what is asked of them
     for line, entry in entries:
         # One type at a time: the interpreter finds the fields of an object at once where it has always the same type.
-        usual = type(entry) is MessageLine
+        usual = (shape := type(entry)) is MessageLine or shape is ThinkingLine
         if usual:
             time = entry.timestamp
             try:
@@ -41,7 +41,12 @@ def brief(reader: Reader, *, held: bool) -> Iterator[Event]:
         if record is not None and not reader.is_new(entry, record, line):
             continue
         before = time
-        if story.calm:
+        if shape is ThinkingLine:
+            if story.calm and story.begun and (turns.goes_on or turns.gathers):
+                story.left = story.note = line, entry
+                story.omitted += 1
+                continue
+        elif story.calm:
             message = entry.message
             kind = type(message)
             if kind is ToolMessage:
@@ -99,7 +104,7 @@ class _Story:
         self.calm = self.held or not self.reader.restating
 
     def other(self, line: int, entry: Any) -> Iterator[Event]:
-        """Tell a row that is no usual message, or has no time, or one that lies before that of the row before it."""
+        """Tell a row that is no usual one, or has no time, or one that lies before that of the row before it."""
         reader = self.reader
         ts = told_time(entry.timestamp, reader.source, line, entry.id)
         if entry.id is not None and not reader.is_new(entry, entry.id, line):
