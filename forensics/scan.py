@@ -68,17 +68,18 @@ class Skipped(msgspec.Struct, kw_only=True):
 class Compactions(msgspec.Struct, kw_only=True):
     """Compaction attempts of a session by outcome; `unknown` ones were started and never ended.
 
-    Outcomes that the file's format cannot show are null, unless it showed one after all.
+    Outcomes that the file's format cannot show are null, unless it showed one after all. All are null where the build
+    that wrote the file records none.
     """
 
-    attempts: int = 0
-    summaries: int = 0
-    dropped: int = 0
+    attempts: int | None = 0
+    summaries: int | None = 0
+    dropped: int | None = 0
     no_summary: int | None = 0
     failed: int | None = 0
     aborted: int | None = 0
-    skipped: int = 0
-    unknown: int = 0
+    skipped: int | None = 0
+    unknown: int | None = 0
 
 
 class SessionTotals(msgspec.Struct, kw_only=True):
@@ -175,7 +176,8 @@ def look(
     findings = detect(file, wanted | ({_CONTINUES} & detectors().keys()), options.options)
     observable = source.failures or chosen.failures
     continues = _by_session(one for one in findings if one.detector == _CONTINUES)
-    sessions = [totals(one, continues[one.id], observable, chosen.hides) for one in file.sessions]
+    hides = (chosen.hides, source.hides)
+    sessions = [totals(one, continues[one.id], observable, *hides) for one in file.sessions]
     for one in sessions:
         one.copied = copied.get(one.session)
     result = Result(
@@ -225,17 +227,22 @@ def _by_session(findings: Iterable[Finding]) -> defaultdict[str | None, list[Fin
 
 
 def totals(
-    session: Session, continues: list[Finding], observable: Observable = "yes", hides: Container[str] = ()
+    session: Session,
+    continues: list[Finding],
+    observable: Observable = "yes",
+    hides: Container[str] = (),
+    part: Container[str] = (),
 ) -> SessionTotals:
     """Give a session's figures; `continues` are the manual-continue findings about it, of which the waiting comes.
 
-    A figure of 0 that the format hides is unknown.
+    A figure of 0 that the format hides is unknown, and any figure that the file shows in part.
     """
     waits = [w for f in continues if isinstance(w := f.measures.get("waiting_seconds"), (int, float))]
     peak, fullest = session.peak, session.fullest
+    dark = "compactions" in part and not session.attempts
 
     def shown(name: str, figure: int) -> int | None:
-        return None if not figure and name in hides else figure
+        return None if name in part or (not figure and name in hides) else figure
 
     return SessionTotals(
         session=session.id,
@@ -252,7 +259,7 @@ def totals(
         errors=dict(sorted(session.errors.items())) if session.errors or "errors" not in hides else None,
         length_stops=shown("length_stops", session.length_stops),
         aborted=shown("aborted", session.aborted),
-        compactions=_compactions(session, observable),
+        compactions=_compactions(session, observable, dark=dark),
         manual_continues=shown("manual_continues", len(continues)) if _CONTINUES in detectors() else None,
         peak_context=peak,
         cap=session.cap if fullest is None else fullest[1],
@@ -263,7 +270,7 @@ def totals(
         output_tokens=session.output_tokens,
         cost=None if session.cost is None else round(session.cost, 9),
         waiting_seconds=round(sum(waits), 3) if waits else None,
-        compactions_per_prompt=None if shown("prompts", session.prompts) is None else _per_prompt(session),
+        compactions_per_prompt=None if dark or shown("prompts", session.prompts) is None else _per_prompt(session),
         refused_context=_refused(session),
         contexts=session.contexts(60),
         seen=seen(session),
@@ -281,10 +288,12 @@ def _per_prompt(session: Session) -> int:
     return max(Counter(bisect_left(prompts, one.first.seq) for one in own).values(), default=0)
 
 
-def _compactions(session: Session, observable: Observable) -> Compactions:
+def _compactions(session: Session, observable: Observable, *, dark: bool) -> Compactions:
+    if dark:
+        return Compactions(**dict.fromkeys(Compactions.__struct_fields__))
     counts = Compactions()
     for attempt in session.attempts:
-        counts.attempts += 1
+        counts.attempts = (counts.attempts or 0) + 1
         name = "summaries" if attempt.outcome == "summary" else attempt.outcome.replace("-", "_")
         setattr(counts, name, getattr(counts, name) + 1)
     if observable == "no":

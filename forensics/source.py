@@ -123,6 +123,9 @@ class Source:
         """Files beside this one that the parser read as part of it."""
         self.failures: Observable | None = None
         """Set by a parser when this very file shows more or less of failed compactions than its format does."""
+        self.hides: set[str] = set()
+        """Totals of a session that this very file does not show whole: they are null. `compactions`: where it shows
+        none, there may have been some."""
         self.doubts = 0
         """How often something was listed: a reader can tell whether what it just decoded was whole."""
         self._starts: list[tuple[int, int]] = []

@@ -257,7 +257,7 @@ def _summary(
 def _compactions(figures: Figures, *, empty: bool) -> Compactions:
     names = [field.name for field in msgspec.structs.fields(Compactions)]
     found = {name: None if (n := figures.get(f"compactions.{name}")) is None else int(n) for name in names}
-    return Compactions() if empty else Compactions(**found)  # type: ignore[arg-type]
+    return Compactions() if empty else Compactions(**found)
 
 
 def _whole(figures: Figures, name: str, *, empty: bool = False) -> int | None:

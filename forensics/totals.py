@@ -155,7 +155,7 @@ def _seen_by(views: Sequence[Figures]) -> Figures:
         for name, figure in view.items():
             most[name] = max(most.get(name, figure), figure)
     tokens = max(views, key=lambda view: sum(view.get(name, 0) for name in _TOKENS))
-    compactions = max(views, key=lambda view: (view.get(f"{_INNER}attempts", 0), -view.get(f"{_INNER}unknown", 0)))
+    compactions = max(views, key=lambda view: (view.get(f"{_INNER}attempts", -1), -view.get(f"{_INNER}unknown", 0)))
     whole: list[tuple[Figures, Callable[[str], bool]]] = [
         (_replies(views, most), lambda name: name == "replies" or name in _ENDS or name.startswith(_ERRORS)),
         (tokens, lambda name: name in _TOKENS),

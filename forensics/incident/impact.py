@@ -79,7 +79,7 @@ def _compactions(report: Report, found: _Findings) -> Iterator[Impact]:
         return
     refs = found.refs("no-summary", "compaction-loop")
     gone = None if counts.no_summary is None or counts.failed is None else counts.no_summary + counts.failed
-    tries = counts.attempts - counts.dropped - counts.skipped - (counts.aborted or 0)
+    tries = counts.attempts - sum(one or 0 for one in (counts.dropped, counts.skipped, counts.aborted))
     if gone and tries > 0:
         value = f"{tries:,} / {gone:,} ({gone / tries * 100:.0f} %)"
         note = f"{counts.unknown:,} of them started without an end on record" if counts.unknown else ""

@@ -29,7 +29,10 @@ def _recognised(head: Head) -> bool:
 
 
 @parser(
-    "opencode", failures="partly", hides={"prompts", "length_stops", "aborted", "manual_continues"}, when=_recognised
+    "opencode",
+    failures="partly",
+    hides={"prompts", "errors", "length_stops", "aborted", "manual_continues"},
+    when=_recognised,
 )
 def opencode_log(source: Source) -> Iterator[Event]:
     """Log of opencode, in both its formats (`log/*.log`, or what `--print-logs` writes to the error stream).
@@ -38,11 +41,14 @@ def opencode_log(source: Source) -> Iterator[Event]:
     attempt is an `agent=compaction` line. The person's words are not in it, nor usage, nor how a reply or a summary
     came out unless it failed: a reply without an error is taken as good, a summary without one as unknown. A
     prompt's origin is unknown (a program may have sent it). When a process ends, opencode loses the last lines it
-    logged to its file: the last request of a run, and its error, may be missing.
+    logged to its file: the last request of a run, and its error, may be missing. Where a run shows none at all the
+    number of replies is unknown.
     """
     known: dict[str, Loop] = {}
     last: Loop | None = None
     version: str | None = None
+    begun: set[str | None] = set()
+    lost = 0
     for entry in entries(source):
         fields = entry.fields
         if entry.message == "created":
@@ -71,8 +77,16 @@ def opencode_log(source: Source) -> Iterator[Event]:
             yield Event(kind="session", session=session, line=entry.line, record=session, ts=entry.ts)
         if entry.message in {"stream", "stream error"} and fields.get("small") != "true":
             last = loop
+            begun.discard(session)
+        elif entry.message == "loop" and fields.get("step") == "0":
+            lost += session in begun
+            begun.add(session)
         yield from loop.add(entry)
     for loop in known.values():
         yield from loop.close()
+    if lost := lost + len(begun):
+        source.hides.add("replies")
+        runs = "run shows" if lost == 1 else "runs show"
+        source.notes.append(f"{lost} {runs} no request: how many replies came is unknown")
     if known:
         source.notes.append(_NOTE)

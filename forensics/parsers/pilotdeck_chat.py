@@ -97,7 +97,8 @@ def pilotdeck_chat(source: Source) -> Iterator[Event]:
     with 0 `requests`.
 
     Only compactions that were kept are on record (a boundary), in most builds: failed ones show in the log. July
-    builds write no boundary at all. `compaction_started` comes before every request and is no attempt.
+    builds write no boundary at all: in a transcript without `context_budget` compactions are unknown.
+    `compaction_started` comes before every request and is no attempt.
     """
     chat = _Chat(source)
     for line, row in source.decoded(_DECODER):
@@ -114,6 +115,8 @@ class _Chat:
         self._session = ""
         """Of the last row."""
         self._failures = False
+        self._measures = False
+        """The build tells the context before a request: such a one writes boundaries too."""
 
     def rows(self, line: int, row: Row) -> Iterator[Event]:
         """Give the rows that a record settles."""
@@ -147,6 +150,8 @@ class _Chat:
         self._tell()
         if not self._failures:
             self._source.failures = "no"
+        if not self._measures:
+            self._source.hides.add("compactions")
 
     def _row(self, line: int, row: Row, turn: Turn) -> Iterator[Event]:
         kind = row.type
@@ -195,6 +200,7 @@ class _Chat:
     def _status(self, line: int, row: Row, turn: Turn) -> Iterator[Event]:
         event = self._source.inner(row.event, _WORD, line, "event") or ""
         if event == "context_budget":
+            self._measures = True
             detail = self._source.inner(row.detail, _DETAIL, line, "detail") or _Detail()
             messages = detail.breakdown.messages if detail.breakdown else None
             yield from turn.budget(_event(row, "budget", line, messages=messages, **detail.columns()))

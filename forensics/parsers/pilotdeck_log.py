@@ -68,6 +68,7 @@ def pilotdeck_log(source: Source) -> Iterator[Event]:
     yield from log.rows
     if not log.compactors:
         source.failures = "no"
+        source.hides.add("compactions")
 
 
 class _Log:

@@ -204,6 +204,8 @@ def totals_line(report: Report) -> str:
         parts.append(count(total.length_stops, "length stop"))
     if total.compactions.attempts:
         parts.append(f"{count(total.compactions.attempts, 'compaction')} ({_outcomes(report)})")
+    elif total.compactions.attempts is None:
+        parts.append("compactions unknown")
     if total.manual_continues:
         parts.append(count(total.manual_continues, "manual continue"))
     if total.waiting_seconds:
