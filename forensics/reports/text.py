@@ -1,6 +1,7 @@
 """One screen for a person: what went wrong, where, how bad. Drawn with rich; no text is read as its markup."""
 
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -34,6 +35,7 @@ MOST_SKIPPED = 5
 MOST_REMARKS = 20
 MOST_MEASURES = 8
 _ROOM_FOR_LINES = 24
+_FIGURES = re.compile(r"[\d.,]+")
 MARKS: dict[Basis, str] = {"derived": "*", "inferred": " ~", "simulated": " ^"}
 _COLORS: dict[Severity, str] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -208,14 +210,17 @@ def _alike(console: Console, findings: list[Finding], style: Style) -> None:
     many = f" x {len(findings)}" if len(findings) > 1 else ""
     console.print(_text(f"  {first.severity.upper()} {first.detector}{many}", _COLORS[first.severity]))
     shown = findings if style.verbose else findings[:MOST_ALIKE]
+    told: set[str] = set()
     for one in shown:
-        _finding(console, one, style, told=one is not first and not style.verbose)
+        kind = _FIGURES.sub("", one.message)
+        _finding(console, one, style, told=kind in told and not style.verbose)
+        told.add(kind)
     if len(shown) < len(findings):
         console.print(_text(f"    and {len(findings) - len(shown):,} more (use --format json)", "dim"))
 
 
 def _finding(console: Console, one: Finding, style: Style, *, told: bool) -> None:
-    """Print a finding; `told`: one like it stands above with its sentence."""
+    """Print a finding; `told`: its sentence stands above, with other figures."""
     name = one.file if _fits(one, style) else f".../{one.file.rsplit('/', 1)[-1]}"
     place = f"{name}:{places(one, 12 if style.verbose else 6)}"
     _indented(console, [f"{place}  {span(one.start, one.end)}"], "bold", 4)

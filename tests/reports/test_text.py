@@ -84,3 +84,27 @@ def test_a_refused_request_larger_than_the_context_peak_is_told_beside_it(report
     assert "context peak 120,000 of 128,000 tokens (0.94 x, recorded) (refused: 131,000)" in flat
     report.sessions[0].refused_context = 119_000
     assert "refused:" not in render("table", report, Style(width=120))
+
+
+def test_findings_of_one_detector_share_a_sentence_only_where_it_differs_in_figures_alone(
+    report_of: Callable[..., Report], finding_of: MakeFinding
+) -> None:
+    said = [
+        "a reply failed (overflow) after 62 s",
+        "a reply failed (overflow) after 1,009 s",
+        "a reply was cut after 7 s",
+    ]
+    alike = [finding_of(id=f"{at:016x}/v1", lines=[at + 1], message=text) for at, text in enumerate(said)]
+    text = render("table", report_of(alike), Style(width=120))
+    assert [text.count(one) for one in said] == [1, 0, 1]
+    full = render("table", report_of(alike), Style(width=120, verbose=True))
+    assert [full.count(one) for one in said] == [1, 1, 1]
+
+
+def test_a_peak_is_not_held_against_a_window_that_was_not_in_force_at_it(report: Report) -> None:
+    """A smaller window of the session was filled more than the one in force at the greatest context."""
+    report.sessions[0].cap, report.sessions[0].peak_ratio = 100_000, 1.25
+    flat = " ".join(render("table", report, Style(width=120)).split())
+    assert "context peak 120,000 tokens, at most 1.25 x the window in force (100,000, recorded)" in flat
+    report.sessions[0].peak_ratio = None
+    assert "context peak 120,000 tokens\n" in render("table", report, Style(width=120))
