@@ -15,7 +15,7 @@ _MS_PER_HOUR = 3_600_000
 def span(times: Iterable[int | None]) -> int | None:
     """Give the milliseconds from the first to the last; `None` when none is known, or the clock went back between."""
     known = [time for time in times if time is not None]
-    return max(known) - min(known) if known and len(_stretches(known)) == 1 else None
+    return max(known) - min(known) if len(_stretches(known)) == 1 else None
 
 
 def hours(times: Iterable[int | None]) -> float | None:

@@ -15,7 +15,7 @@ class Unit(NamedTuple):
 
     session: Session | None
     sessions: list[Session]
-    alone: bool = False
+    alone: bool
     """Whether the file holds no other: the session may go on in another file, so its figures are the file's."""
 
     @property

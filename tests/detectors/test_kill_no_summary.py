@@ -172,3 +172,13 @@ def test_a_log_without_sessions_is_nothing_that_figures_are_told_for() -> None:
     assert list(units(file_of_rows(log=True))) == []
     (whole,) = units(file_of_rows(end("failed"), {**end("failed"), "session": "t"}, log=True))
     assert (whole.session, len(whole.sessions)) == (None, 2)
+
+
+def test_where_figures_are_told_for() -> None:
+    """A session alone in its file may go on in another; a log that holds one alone is told like that too."""
+    rows = [end("failed"), end("failed", session="t")]
+    assert [one.message[-12:] for one in found("no-summary", rows[0])] == ["in this file"]
+    assert [one.message[-12:] for one in found("no-summary", rows[0], log=True)] == ["in this file"]
+    assert [one.message[-15:] for one in found("no-summary", *rows)] == ["in this session"] * 2
+    (whole,) = found("no-summary", *rows, log=True)
+    assert (whole.session, whole.message[-27:]) == (None, "over 2 sessions of this log")
