@@ -93,7 +93,7 @@ class Session:
                 self.replays += 1
         else:
             self._other(event, kind)
-        if event.cap is not None:
+        if event.cap is not None and (event.cap != self.cap or (event.cap_source or "recorded") != self.cap_source):
             self._window(event, event.cap, event.cap_source or "recorded")
 
     def _reply(self, event: Event) -> None:
@@ -266,12 +266,11 @@ class Session:
         rank = ("error text", "recorded", "option")
         if self.cap_source is not None and rank.index(source) < rank.index(self.cap_source):
             return
-        if (cap, source) != (self.cap, self.cap_source):
-            if source == "recorded":
-                self._measure()
-                self.samples.window(cap, before=event.kind != "model")
-            first = not self._windows and event.kind != "model"
-            self._windows.append((0 if first else event.seq, cap))
+        if source == "recorded":
+            self._measure()
+            self.samples.window(cap, before=event.kind != "model")
+        first = not self._windows and event.kind != "model"
+        self._windows.append((0 if first else event.seq, cap))
         self.cap, self.cap_source = cap, source
 
 

@@ -45,13 +45,14 @@ def densest(times: Sequence[int], span: int) -> int | None:
 def _stretches(times: Sequence[int]) -> list[list[int]]:
     """Cut the times where the clock went back."""
     found: list[list[int]] = []
-    latest = 0
+    latest: list[int] = []
     for time in times:
-        if not found or time < latest - _JITTER_MS:
-            found.append([])
-            latest = time
-        latest = max(latest, time)
-        found[-1].append(time)
+        if not found or time < latest[-1] - _JITTER_MS:
+            found.append([time])
+            latest.append(time)
+        else:
+            found[-1].append(time)
+            latest[-1] = max(latest[-1], time)
     return found
 
 
