@@ -223,13 +223,16 @@ class _Scan:
         return message
 
     def _without_nuls(self, source: Source, data: bytes) -> bytes:
-        line, at = self.number, 0
+        line, at, end, lost = self.number, 0, -1, 0
         for run in re.finditer(rb"\0+", data):
-            line += data.count(b"\n", at, run.start())
-            at = run.start()
-            lost = len(run[0]) + (self._nuls[-1][1] if self._nuls else 0)
+            lost += run.end() - run.start()
             self._nuls.append((run.end() - lost, lost))
-            start = data.rfind(b"\n", 0, at) + 1
+            if run.start() < end:
+                continue
+            start = data.rfind(b"\n", 0, run.start()) + 1
+            line, at = line + data.count(b"\n", at, start), start
+            end = data.find(b"\n", start)
+            end = len(data) if end < 0 else end
             source.reject(line, self._offset + start, "NUL bytes", salvaged=True)
         return data.replace(b"\0", b"")
 
