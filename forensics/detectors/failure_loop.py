@@ -69,7 +69,7 @@ def _runs(events: list[Event], skipped: set[int]) -> Iterator[tuple[_Run, str]]:
     """Give the runs, and what ended each; `skipped` are starts of compactions that then had nothing to do."""
     run = _Run(None)
     for event in events:
-        if event.kind == "reply" and is_failed(event):
+        if is_failed(event):
             run.fail(event)
         elif event.kind in {"compact", "compacted"} and event.outcome not in {"skipped", "summary", "dropped"}:
             if id(event) not in skipped:
