@@ -10,7 +10,7 @@ import msgspec
 from forensics.parse import Piece, Rules, Source, Wanted, json_lines, words
 from forensics.parsers._pilotdeck_lines import Line, part
 from forensics.parsers._pilotdeck_stages import STAGES, unquoted
-from forensics.sane import figure
+from forensics.sane import figure, read_time
 from forensics.tolerant import salvage
 
 _TYPES = words("""
@@ -155,10 +155,15 @@ def log_pieces(source: Source, wanted: Wanted | None) -> Iterator[Piece]:
                 continue
             _mend(said.get("data") or {}, turns)
             value = {
-                "stamp": line.stamp.decode() if line.stamp else None,
+                "stamp": _time(line.stamp),
                 "process": line.process.decode() if line.process else None,
             } | said
             yield Piece(value={name: inner for name, inner in value.items() if inner is not None}, line=line.number)
+
+
+def _time(stamp: bytes | None) -> str | None:
+    text = (stamp or b"").decode(errors="replace")
+    return None if read_time(text) is None else text
 
 
 def _all_lines(source: Source) -> Iterator[Line]:

@@ -21,15 +21,18 @@ from forensics.parsers._pilotdeck_stages import DECODE, STAGES, Details, decoded
 _BOM = b"\xef\xbb\xbf"
 _ANSI = rb"(?:\x1b\[[0-9;]*m)*"
 _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+_ODD = rb"[^\s\[]{23}Z(?= \[gateway\] )"
+"""A time of which a byte is damaged, where it can be nothing else."""
 _PREFIX = rb"%b(?:%b )?%b(?:\[(?:gateway|runtime-supervisor|restart-supervisor)\]%b )?" % (_ANSI, _ISO, _ANSI, _ANSI)
+_ANY_PREFIX = _PREFIX.replace(rb"(?:%b )?" % _ISO, rb"(?:(?:%b|%b) )?+" % (_ISO, _ODD))
 _OWN = (
     rb"\[(?:context:auto-compact\] |agent:auto-compact\] |PilotDeck\] (?:transient|zeroUsage)Retry"
     rb"|telemetry\] shutdown snapshot|runtime\] stop failed|AgentLoop\] Blocking |openai-stream\] max_output_reached)"
     rb"|PilotDeck server listening|exit(?:ed)? code=|spawn "
     rb"|(?:Desktop )?[Gg]ateway (?:exited|failed|operation failed)"
 )
-_STARTS = re.compile(rb"(?:%b(?:%b)|=== %b spawn gateway)" % (_PREFIX, _OWN, _ISO))
-_ANYWHERE = re.compile(rb"\n(?:%b(?:%b)|=== %b spawn gateway)" % (_PREFIX, _OWN, _ISO))
+_STARTS = re.compile(rb"(?:%b(?:%b)|=== %b spawn gateway)" % (_ANY_PREFIX, _OWN, _ISO))
+_ANYWHERE = re.compile(rb"\n(?:%b(?:%b)|=== %b spawn gateway)" % (_ANY_PREFIX, _OWN, _ISO))
 # Where the host has put its prefix before every line, its end leads to all that is wanted. A few letters of each
 # message are enough here, and twice as fast: what is found is looked at again.
 _HOSTED = re.compile(
@@ -37,7 +40,8 @@ _HOSTED = re.compile(
 )
 _STAMPED = re.compile(_ISO + rb" ")
 _HEAD = re.compile(
-    rb"%b(?:(%b) )?%b(?:\[(gateway|server|runtime-supervisor|restart-supervisor)\]%b )?" % (_ANSI, _ISO, _ANSI, _ANSI)
+    rb"%b(?:(%b|%b) )?%b(?:\[(gateway|server|runtime-supervisor|restart-supervisor)\]%b )?"
+    % (_ANSI, _ISO, _ODD, _ANSI, _ANSI)
 )
 _MESSAGE = re.compile(rb"%b|=== %b spawn gateway" % (_OWN, _ISO))
 _DETAILED = re.compile(rb"\[context:auto-compact\] [a-z_]+ \{")

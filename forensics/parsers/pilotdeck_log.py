@@ -100,6 +100,8 @@ class _Log:
     def line(self, line: Line) -> None:
         """Take any other line that says something."""
         ts = self._clock.read(line.stamp)
+        if ts is None and line.stamp is not None:
+            self._source.reject(line.number, line.offset, "a time that is none", salvaged=True)
         self._odd = self._odd or (ts is not None and self._clock.odd)
         found = _STAGE.match(line.message)
         if found is not None:

@@ -42,14 +42,18 @@ def test_json_nested_too_deeply_costs_a_pilotdeck_log_its_line_alone(write: Writ
     assert _listed(source) == [(2, "nested too deeply", True)]
 
 
+@pytest.mark.parametrize("byte", [b"@", b"\xff"])
 @pytest.mark.parametrize("lines", [1, 2000], ids=["bare", "stamped block"])
-def test_a_flipped_byte_in_a_stamp_costs_a_pilotdeck_log_no_other_line(write: Write, lines: int) -> None:
-    odd = (START % (2, b'"sessionId":"s"}')).replace(b".000Z", b".00@Z")
+def test_a_flipped_byte_in_a_stamp_costs_a_pilotdeck_log_that_time_alone(write: Write, lines: int, byte: bytes) -> None:
+    odd = (START % (2, b'"sessionId":"s"}')).replace(b".000Z", b".00%bZ" % byte)
     source = write("runtime.log", WHOLE * lines + odd + AFTER)
-    assert [(event.line, event.ts) for event in read(source) if event.kind == "compact"][-1] == (
-        lines + 2,
-        1788336003000,
-    )
+    assert [(event.line, event.ts) for event in read(source) if event.kind == "compact"][-2:] == [
+        (lines + 1, None),
+        (lines + 2, 1788336003000),
+    ]
+    assert _listed(source) == [(lines + 1, "a time that is none", True)]
+    pieces = list(writers()["pilotdeck-log"].pieces(source, None))
+    assert [piece.value.get("stamp") for piece in pieces][-2:] == [None, "2026-09-02T08:00:03.000Z"]
 
 
 @pytest.mark.parametrize(

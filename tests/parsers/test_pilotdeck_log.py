@@ -408,13 +408,19 @@ def test_a_stage_that_is_decoded_at_once_gives_what_its_whole_line_gives(
         assert _everything(path) == found
 
 
-def test_a_stamp_of_other_characters_in_a_stamped_block_is_none(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forensics.parsers._pilotdeck_lines, "_HOSTED_BYTES", 1)
+@pytest.mark.parametrize("hosted", [1, 1 << 30])
+def test_a_stamp_of_other_characters_is_none_and_its_row_is_kept_and_listed(
+    write: Write, monkeypatch: pytest.MonkeyPatch, hosted: int
+) -> None:
+    """The row was once passed over in silence, whatever it said."""
+    monkeypatch.setattr(forensics.parsers._pilotdeck_lines, "_HOSTED_BYTES", hosted)
     check = _stage("policy_skip", 1, snapshot=SNAPSHOT).encode()
     torn = check.replace(b":01.000Z", b":01.0x0Z")
     source = Source(write(check * 50 + torn + check * 50))
-    assert [row.line for row in read(source) if row.kind == "budget"] == [*range(1, 51), *range(52, 102)]
-    assert source.malformed == []
+    rows = [row for row in read(source) if row.kind == "budget"]
+    assert [row.line for row in rows] == [*range(1, 102)]
+    assert [row.line for row in rows if row.ts is None] == [51]
+    assert source.malformed == [Malformed(51, 50 * len(check), "a time that is none", salvaged=True)]
 
 
 @pytest.mark.parametrize(
