@@ -132,7 +132,7 @@ def summarise(
     found, refuted = merger.merge([finding for one in kept for finding in one.findings])
     found = forks.once(found, sessions)
     hidden = Hidden(by_other_file=len(refuted))
-    marked = mark(sorted(found, key=order), sessions) if mark else Marked(found, [], [])
+    marked = mark(sorted(found, key=order), forks.own(sessions)) if mark else Marked(found, [], [])
     remarks = sorted(marked.remarks, key=_remark_order)
     findings = sorted((one for one in marked.findings if _shown(one, terms, hidden)), key=order)
     sessions = [one for one in sessions if _within(one.start, one.end, terms)]

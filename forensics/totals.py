@@ -17,7 +17,9 @@ _ENDS = ("length_stops", "aborted")
 _TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
 _SUMS = ("prompts", "replies", *_ENDS, "manual_continues", *_TOKENS, "cost", "waiting_seconds")
 _SAME = 0.95
-"""A file that shares this much with another is a copy of it: less is beyond what marks of so few rows tell."""
+"""A file that shares this much with others is a copy."""
+_LIKELY = 0.8
+"""So is one that shares this much by its marks, of which so few are kept, and lies within the others' time."""
 
 
 class Copies(msgspec.Struct, kw_only=True):
@@ -111,9 +113,25 @@ def _union(copies: Sequence[SessionTotals]) -> Figures:
 
 def _own(one: SessionTotals, kept: Iterable[SessionTotals]) -> float:
     """Give the share of a file's records that is in none of the others; 0 where that cannot be told."""
-    shares = [shared(one.seen, other.seen) for other in kept if one.seen is not None and other.seen is not None]
-    known = sum(share[0] for share in shares if share is not None)
-    return 0.0 if known >= _SAME or not known else 1 - known
+    known = time = 0.0
+    for other in kept:
+        if one.seen is None or other.seen is None or not (share := (shared(one.seen, other.seen) or (0.0,))[0]):
+            continue
+        within = _within(one, other)
+        time += within
+        # Of more records than are marked, what lies outside of the other's time is in no case shared.
+        exact = one.seen.below is None and other.seen.below is None
+        known += share if exact else min(share, within + 1 / one.seen.rows)
+    same = known >= _SAME or (known >= _LIKELY and time >= _SAME)
+    return 0.0 if same or not known else 1 - known
+
+
+def _within(one: SessionTotals, other: SessionTotals) -> float:
+    """Give the part of a file's time that lies within the other's."""
+    if one.active_from is None or one.end is None or other.active_from is None or other.end is None:
+        return 1.0
+    inside = min(one.end, other.end) - max(one.active_from, other.active_from)
+    return max(0, inside) / (one.end - one.active_from) if one.end > one.active_from else 1.0
 
 
 def _fullest(copies: Sequence[SessionTotals]) -> list[SessionTotals]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from forensics.cli import run
 from forensics.scan import Options, scan_file
 from forensics.summary import Report, summarise
 
@@ -101,6 +102,13 @@ def test_a_finding_about_copied_rows_is_shown_once_in_the_session_where_it_happe
         ("manual-continue", "one", ONE, (TWO, THREE)),
         ("length-stop", "one", ONE, (TWO, THREE)),
     }
+
+
+def test_an_expectation_counts_what_was_copied_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned(tmp_path, ONE, TWO)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "forensics.toml").write_text("[expect]\nmax-manual-continues = 1\n")
+    assert run(["check", ".", "--fail-on", "never"]) == 0
 
 
 def test_the_coverage_says_what_was_copied(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from forensics.scan import Options, scan_file
 from forensics.summary import Report, summarise
 
@@ -72,6 +74,23 @@ def test_of_recordings_that_share_some_records_each_counts_once_and_the_coverage
             " once, as an estimate"
         ],
     ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "truth"),
+    [
+        ([range(0, 102, 2), range(100, 426, 2), range(426, 600, 2)], 300),
+        ([range(0, 404, 2), range(344, 588, 2), range(588, 600, 2)], 300),
+        ([range(0, 308, 2), range(0, 150, 2), range(150, 300, 2), range(300, 450, 2), range(450, 600, 2)], 300),
+        ([range(0, 600, 2), range(1, 301, 2)], 450),
+    ],
+)
+def test_what_overlapping_recordings_hold_together_is_estimated_within_a_few_in_a_hundred(
+    tmp_path: Path, parts: list[range], truth: int
+) -> None:
+    """A log that shares its one first record with the last of another lost the other's 50."""
+    total = written(tmp_path, **{f"f{at}": replies(part) for at, part in enumerate(parts)}).summary
+    assert total.replies == pytest.approx(truth, rel=0.04)
 
 
 def test_logs_of_single_runs_count_where_they_hold_more_than_the_log_of_all(tmp_path: Path) -> None:
