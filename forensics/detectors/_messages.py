@@ -14,6 +14,7 @@ _LOWER: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low"
 _OWN_MS = 5_000
 _RECOVERED_BY_COMPACTION: frozenset[Fault | None] = frozenset({"overflow", "output-budget"})
 _LONG = 80
+_LOOKED_AT = 4 * _LONG
 _SHORT_WORDS = 8
 _SHORT_UNSPACED = 12
 _ASIDE = re.compile(r"^\s*(?:\[[^\]\n]{0,80}\]\s*)+")
@@ -43,8 +44,8 @@ class Message(NamedTuple):
 def judge(one: Break) -> Message | None:
     """Judge the prompt after a break; `None`: it brings new work, or was sent before the break."""
     found = _judged(one)
-    after = [row for row in one.compactions if row.seq > one.row.seq]
-    ordered = any(row.trigger == "manual" for row in (*after, *([one.row] if one.kind == "idle" else [])))
+    after = [row for row in (*one.compactions, one.row) if row.seq >= one.row.seq and row.kind != "reply"]
+    ordered = any(row.trigger == "manual" for row in after)
     return found._replace(confidence=_LOWER[found.confidence]) if found is not None and ordered else found
 
 
@@ -53,7 +54,7 @@ def _judged(one: Break) -> Message | None:
     if prompt is None or _sent_before(prompt, one.row):
         return None
     repeated = one.asked.holds(prompt)
-    said = None if prompt.text is None or (prompt.size or 0) > 4 * _LONG else wording(prompt.text)
+    said = None if prompt.text is None or (prompt.size or 0) > _LOOKED_AT else wording(prompt.text)
     if (said is not None and said.confidence == "high") or _belongs_to_compaction(one, prompt):
         return said
     if repeated:
@@ -110,7 +111,7 @@ def _after_idle_compaction(one: Break) -> bool:
 
 def _plain(text: str) -> str:
     """Give the words alone: no case, accents, punctuation or emoji; one space between words."""
-    shortened = text[: 4 * _LONG].replace("'", "").replace("\u2019", "")
+    shortened = text[:_LOOKED_AT].replace("'", "").replace("\u2019", "")
     decomposed = unicodedata.normalize("NFKD", shortened.casefold())
     bare = "".join(mark for mark in decomposed if unicodedata.category(mark) not in {"Mn", "Cf"})
     return _NOT_WORDS.sub(" ", unicodedata.normalize("NFC", bare)).strip()
@@ -133,13 +134,16 @@ def _stripped(plain: str) -> tuple[str, int, int]:
 
 def _says_it_is_over(text: str, plain: str) -> bool:
     """Whether the word of continuing says that the work is done ("it is complete"), or thanks again."""
-    said = {*_spaced("RESUME").findall(plain), *_unspaced("RESUME_UNSPACED").findall(plain)}
-    if said <= _ENDS:
+    said = _resumes(plain)
+    if not said - _ENDS:
         return _FINISHED.search(unicodedata.normalize("NFC", text.casefold())) is not None or (
             _QUESTION.search(text) is None and _COMPLETE.search(plain) is not None
         )
-    again = {*_listed("AGAIN")}
-    return said <= again and any(_thanks_again(_plain(part)) for part in _MARKS.split(text[: 4 * _LONG]))
+    return not said - _listed("AGAIN") and any(_thanks_again(_plain(part)) for part in _MARKS.split(text[:_LOOKED_AT]))
+
+
+def _resumes(plain: str) -> set[str]:
+    return {*_spaced("RESUME").findall(plain), *_unspaced("RESUME_UNSPACED").findall(plain)}
 
 
 def _thanks_again(plain: str) -> bool:
@@ -149,18 +153,18 @@ def _thanks_again(plain: str) -> bool:
 
 
 def _reruns_another_thing(plain: str) -> bool:
-    return {*_spaced("RESUME").findall(plain)} <= {*_listed("RERUN")} and _spaced("THINGS").search(plain) is not None
+    return not _resumes(plain) - _listed("RERUN") and _spaced("THINGS").search(plain) is not None
 
 
 def _tells_or_asks(text: str, plain: str) -> bool:
     """Whether a message without a word of continuing says that it is over, or asks for something new."""
     said = {*_spaced("NUDGE").findall(plain), *_unspaced("NUDGE_UNSPACED").findall(plain)}
-    told = {*_listed("YES"), *_listed("DONE"), *_listed("OVER_UNSPACED")}
-    if _I_FINISHED.search(plain) is not None or (said <= told and _is_over(plain) and not _QUESTION.search(text)):
+    asked = said - _listed("YES") - _listed("DONE") - _listed("OVER_UNSPACED")
+    if _I_FINISHED.search(plain) is not None:
         return True
-    return (
-        bool(said & {*_listed("ASKS")}) and said <= told | {*_listed("ASKS")} and bool(_spaced("THINGS").search(plain))
-    )
+    if not asked:
+        return _is_over(plain) and _QUESTION.search(text) is None
+    return not asked - _listed("ASKS") and _spaced("THINGS").search(plain) is not None
 
 
 def _is_over(plain: str) -> bool:
@@ -181,7 +185,7 @@ def _is_short(plain: str) -> bool:
 
 def _only_goes_on(text: str) -> bool:
     """Whether every clause begins with a word of continuing, or adds nothing: one with its own verb is new work."""
-    clauses = [clause for part in _MARKS.split(text[: 4 * _LONG]) for clause in _clauses(_plain(part))]
+    clauses = [clause for part in _MARKS.split(text[:_LOOKED_AT]) for clause in _clauses(_plain(part))]
     return bool(clauses) and _begins_with_resume(clauses[0]) and all(map(_brings_nothing, clauses))
 
 

@@ -65,3 +65,9 @@ def test_a_compaction_after_the_exit_by_its_time_lies_in_no_window(tmp_path: Pat
     (finding,) = written("crash-loop", tmp_path / "back.jsonl", *life, *later)
     names = ("exits", "in_compaction_window", "immediate_respawn", "hours")
     assert [finding.measures[name] for name in names] == [2, None, None, 0.0278]
+
+
+def test_an_exit_at_the_time_of_its_start_is_an_immediate_one(tmp_path: Path) -> None:
+    rows = [_host("spawn", 100), _host("exit", 100, code=1), _host("spawn", 101), _host("exit", 102, code=1)]
+    (finding,) = written("crash-loop", tmp_path / "at_once.jsonl", *rows)
+    assert (finding.measures["immediate_respawn"], finding.measures["elsewhere"]) == (1, 1)

@@ -182,3 +182,11 @@ def test_where_figures_are_told_for() -> None:
     assert [one.message[-15:] for one in found("no-summary", *rows)] == ["in this session"] * 2
     (whole,) = found("no-summary", *rows, log=True)
     assert (whole.session, whole.message[-27:]) == (None, "over 2 sessions of this log")
+
+
+def test_the_attempts_of_a_log_are_counted_in_the_order_of_its_lines() -> None:
+    """However its sessions are told apart: else their times would seem to go back."""
+    rows = [{**end("failed"), "ts": at * 10_000, "session": name} for at, name in enumerate("sstss")]
+    assert found("no-summary", *rows, log=True)[0].measures["peak_per_minute"] == 5
+    stored = [{**row, "session": "s", "line": None, "record": f"r{at}"} for at, row in enumerate(rows)]
+    assert found("no-summary", *stored)[0].measures["peak_per_minute"] == 5

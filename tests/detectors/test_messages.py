@@ -209,7 +209,8 @@ def test_a_clause_of_its_own_after_a_word_of_continuing_is_never_low(words: str,
 OVER = [
     "done", "already done", "work done, thanks", "ok thanks", "thanks", "yes, done", "I have completed the last step",
     "I have completed the last step, what is next", "we are done", "it is complete", "the task is complete", "fixed",
-    "thanks again", "encore merci", "danke nochmal", "fertig", "ja danke", "erledigt", "fini", "Terminé.", "complété",
+    "thanks again", "thanks again, please", "encore merci", "danke nochmal", "fertig",
+    "ja danke", "erledigt", "fini", "Terminé.", "complété",
     "ok merci", "listo", "vale, gracias", "hecho", "pronto", "sim, obrigado", "obrigada", "fatto", "grazie ancora",
     "klaar", "tack igen", "kiitos", "gotowe", "dziękuję", "hotovo", "ok, díky", "kész", "gata", "готово", "да, спасибо",
     "спасибо ещё раз", "дякую", "έτοιμο", "tamam, teşekkürler", "bitti", "شكرا", "نعم شكرا", "ممنون", "תודה", "धन्यवाद",
@@ -245,6 +246,13 @@ def test_a_message_that_says_it_is_over_or_asks_something_new_is_no_nudge(text: 
         ("complete the task", "high"),
         ("ok, continue until it is done", "high"),
         ("continue, I have finished", "high"),
+        ("continue until it is complete", "high"),
+        ("继续 it is complete", "high"),
+        ("continue, thanks again", "high"),
+        ("继续，谢谢", "high"),  # noqa: RUF001  (as Chinese is punctuated)
+        ("回答我，谢谢", "medium"),  # noqa: RUF001  (as Chinese is punctuated)
+        ("ok, the response", "medium"),
+        ("why are you stuck in the process", "medium"),
         ("again please, thanks", "high"),
         ("encore, merci", "high"),
         ("termine", "high"),
