@@ -71,3 +71,10 @@ def test_an_exit_at_the_time_of_its_start_is_an_immediate_one(tmp_path: Path) ->
     rows = [_host("spawn", 100), _host("exit", 100, code=1), _host("spawn", 101), _host("exit", 102, code=1)]
     (finding,) = written("crash-loop", tmp_path / "at_once.jsonl", *rows)
     assert (finding.measures["immediate_respawn"], finding.measures["elsewhere"]) == (1, 1)
+
+
+def test_an_exit_at_the_time_of_a_compactions_end_lies_in_its_window(tmp_path: Path) -> None:
+    life = [_host("spawn", 100), start(ts=140), end("failed", ts=150), _host("exit", 150, code=1)]
+    rows = [*life, _host("spawn", 151), _host("exit", 300, code=1)]
+    (finding,) = written("crash-loop", tmp_path / "same.jsonl", *rows)
+    assert (finding.measures["in_compaction_window"], finding.measures["elsewhere"]) == (1, 1)
