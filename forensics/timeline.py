@@ -124,7 +124,7 @@ class Session:
             if kind == "compacted":  # a summary's own request is paid for like any other
                 self._spend(event)
             self._keep(event)
-            if kind == "compacted":
+            if kind == "compacted" and event.outcome != "skipped":
                 self._measure()
                 self.samples.cut()
         if kind == "session":

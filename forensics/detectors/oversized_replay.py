@@ -71,7 +71,7 @@ def _loops(events: list[Event]) -> Iterator[_Loop]:
                 loop.replays.append(event)
             elif event.origin == "human" and loop.rows:
                 loop = _Loop([], [])
-        elif event.kind == "compacted" or is_failed(event):
+        elif (event.kind == "compacted" and event.outcome != "skipped") or is_failed(event):
             loop.rows.append(event)
         elif event.kind == "reply" and event.stop in GOOD_STOPS:
             if loop.replays and any(row.kind == "reply" and row.seq > loop.replays[0].seq for row in loop.rows):

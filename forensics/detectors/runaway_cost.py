@@ -79,7 +79,7 @@ def runaway_cost(
 
 
 def _is_recovery(row: Event) -> bool:
-    return row.kind == "compacted" or is_failed(row)
+    return (row.kind == "compacted" and row.outcome != "skipped") or is_failed(row)
 
 
 def _used(row: Event) -> int | None:

@@ -109,3 +109,10 @@ def test_one_compaction_is_told_as_one(tmp_path: Path) -> None:
     assert finding.message.startswith(
         "the same message was sent again 2 times, 1 compaction over 5.0 s, no good reply;"
     )
+
+
+def test_a_compaction_that_had_nothing_to_do_is_none_of_the_loop(tmp_path: Path) -> None:
+    asked = prompt(digest="d")
+    cycle = [failed(), end("skipped"), end("failed"), {**asked, "origin": "replay"}]
+    (finding,) = written("oversized-replay", tmp_path / "skipped.jsonl", asked, *cycle * 2, failed())
+    assert (finding.measures["replays"], finding.measures["compactions"]) == (2, 2)

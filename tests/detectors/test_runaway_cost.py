@@ -92,3 +92,9 @@ def test_one_compaction_and_one_failed_reply_are_told_as_one(tmp_path: Path) -> 
     assert one.message == "1 compaction and 1 failed reply cost $60.00, 98% of the session's $61.00"
     (two,) = written("runaway-cost", path, prompt(), *[end(cost=30.0), reply("error", cost=30.0)] * 2, reply(cost=1.0))
     assert two.message == "2 compactions and 2 failed replies cost $120.00, 99% of the session's $121.00"
+
+
+def test_a_compaction_that_had_nothing_to_do_is_no_recovery(tmp_path: Path) -> None:
+    path = tmp_path / "skipped.jsonl"
+    rows = [prompt(), end("skipped"), end(cost=30.0), end("failed", cost=30.0), reply(cost=1.0)]
+    assert written("runaway-cost", path, *rows)[0].measures["compactions"] == 2

@@ -5,7 +5,7 @@ import pytest
 
 from forensics.detect import Finding, detect
 from forensics.timeline import File
-from tests.rows import end, prompt, reply, scanned, start
+from tests.rows import end, prompt, reply, scanned, start, written
 
 
 @pytest.fixture
@@ -67,3 +67,13 @@ def test_a_figure_that_cannot_be_one_requests_called_for_no_compaction(tmp_path:
     found = {one.detector: one.measures for one in scanned(tmp_path / "before.jsonl", *rows).findings}
     assert found.keys() == {"usage-outlier", "ineffective-compaction"}
     assert found["ineffective-compaction"]["before"] == 10_000
+
+
+@pytest.mark.parametrize(("outcome", "lines"), [("skipped", [[4]]), ("failed", []), ("summary", [])])
+def test_a_compaction_that_had_nothing_to_do_explains_no_fall(
+    tmp_path: Path, outcome: str, lines: list[list[int]]
+) -> None:
+    sizes = [reply("tool", context=10_000), reply("tool", context=500_000)]
+    made = [prompt(), *sizes, end(outcome), reply(context=9000)]
+    found = written("usage-outlier", tmp_path / "skipped.jsonl", *made)
+    assert [one.lines for one in found] == lines
