@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from forensics.detect import Finding
-from forensics.scan import Compactions, SessionTotals
+from forensics.parse import NotRecognised, Unreadable
+from forensics.scan import Compactions, Result, SessionTotals, history
 from forensics.seen import shared
 from forensics.times import iso
 
@@ -26,6 +27,25 @@ _FIGURES = (
 )
 
 
+def trace(results: Iterable[Result]) -> None:
+    """Find what forks copied from sessions that were read too, by reading their files again up to where they began.
+
+    Where the parent was not read nothing is counted twice, and nothing is read twice.
+    """
+    results = list(results)
+    here = {(one.agent, one.session) for result in results for one in result.sessions}
+    for result in results:
+        forks = [one for one in result.sessions if one.began is not None and (one.agent, one.parent or "") in here]
+        if not forks or result.path is None:
+            continue
+        try:
+            found = history(result.path, {one.session: one.began or 0 for one in forks})
+        except (NotRecognised, Unreadable, OSError):  # it is gone or has changed since: it counts whole
+            continue
+        for one in forks:
+            one.copied = found.get(one.session)
+
+
 def own(sessions: Sequence[SessionTotals]) -> list[SessionTotals]:
     """Give the sessions without what they copied from one that is among them."""
     here = _by_key(sessions)
@@ -37,12 +57,18 @@ def notes(sessions: Sequence[SessionTotals]) -> Iterator[tuple[str, str]]:
     here = _by_key(sessions)
     for one in sessions:
         if one.copied is None:
+            if one.began is not None:
+                yield (
+                    one.file,
+                    f"session {one.session}: the rows from before {iso(one.began)} are copied from session"
+                    f" {one.parent}, which was not read: the totals count them here",
+                )
             continue
         until = f"session {one.session}: the rows up to {iso(one.copied.end)} are copied from session {one.parent}"
         if _held(one, here) is not None:
             yield one.file, f"{until}: the totals count them there alone"
         else:
-            yield one.file, f"{until}, which was not read: the totals count them here"
+            yield one.file, f"{until}, where they were not found: the totals count them here"
 
 
 def once(findings: Iterable[Finding], sessions: Sequence[SessionTotals]) -> list[Finding]:
@@ -93,7 +119,7 @@ def _without(one: SessionTotals, copied: SessionTotals) -> SessionTotals:
     names = [field.name for field in msgspec.structs.fields(Compactions)]
     tries = {name: _less(getattr(one.compactions, name), getattr(copied.compactions, name)) for name in names}
     compactions = Compactions(**tries)  # type: ignore[arg-type]
-    return msgspec.structs.replace(one, errors=errors, compactions=compactions, copied=None, **left)
+    return msgspec.structs.replace(one, errors=errors, compactions=compactions, began=None, copied=None, **left)
 
 
 def _less(whole: float | None, part: float | None) -> float | None:

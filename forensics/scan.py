@@ -120,14 +120,18 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     """At most 60 context sizes over the session, each the greatest of its stretch."""
     seen: Seen | None = None
     """Marks of its records: tell copies from stretches side by side. Not part of the JSON."""
+    began: int | None = None
+    """When it began, where it holds rows from before: a fork, which copied them from its parent. Not in the JSON."""
     copied: "SessionTotals | None" = None
-    """The figures of what it begins with and copied from its parent: rows from before it began. Not in the JSON."""
+    """The figures of what it copied, where its parent was read too. Not in the JSON."""
 
 
 class Result(msgspec.Struct, kw_only=True):
     """All that a scan says of one file: either `input` or `skipped` is set."""
 
     input: Input | None = None
+    path: Path | None = None
+    """Where the file was read, which its name need not say."""
     skipped: Skipped | None = None
     sessions: list[SessionTotals] = []
     findings: list[Finding] = []
@@ -163,8 +167,6 @@ def look(
         for session in file.sessions:
             session.rows += source.left_out[session.id]
         file.lost = max((one.line for one in source.malformed if not one.salvaged), default=None)
-        began = {one.id: ts for one in file.sessions if (ts := began_at(one)) is not None}
-        copied = _history(Source(path, name), chosen, began, options) if began else {}
     except NotRecognised as error:
         return Result(skipped=Skipped(path=name, bytes=size, kind="unrecognised", reason=str(error))), None
     except Unreadable as error:
@@ -178,24 +180,29 @@ def look(
     continues = _by_session(one for one in findings if one.detector == _CONTINUES)
     hides = (chosen.hides, source.hides)
     sessions = [totals(one, continues[one.id], observable, *hides) for one in file.sessions]
-    for one in sessions:
-        one.copied = copied.get(one.session)
+    for one, session in zip(sessions, file.sessions, strict=True):
+        one.began = began_at(session)
     result = Result(
         input=input_of(source, chosen, agent=file.agent, sessions=len(file.sessions)),
+        path=path,
         sessions=sessions,
         findings=[finding for finding in findings if finding.detector in wanted],
     )
     return result, file
 
 
-def _history(source: Source, chosen: Parser, began: Mapping[str, int], options: Options) -> dict[str, SessionTotals]:
-    """Give the figures of what sessions copied, by reading the file once more up to there."""
+def history(path: Path, began: Mapping[str, int]) -> dict[str, SessionTotals]:
+    """Give the figures of what sessions copied, by reading their file once more up to when each began.
+
+    Raises `NotRecognised`, `Unreadable` and `OSError` where the file is not what it was.
+    """
+    chosen = recognise(path)
+    source = Source(path)
     file = File(source.name, chosen.name, chosen.agent, log=chosen.log)
-    file.build(before(read(source, chosen), began), options.cap)
-    findings = detect(file, {_CONTINUES} & detectors().keys(), options.options)
-    continues = _by_session(findings)
-    observable = source.failures or chosen.failures
-    return {one.id: totals(one, continues[one.id], observable, chosen.hides) for one in file.sessions}
+    file.build(before(read(source, chosen), began))
+    continues = _by_session(detect(file, {_CONTINUES} & detectors().keys()))
+    hides = (chosen.hides, source.hides)
+    return {one.id: totals(one, continues[one.id], source.failures or chosen.failures, *hides) for one in file.sessions}
 
 
 def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> Input:

@@ -125,6 +125,7 @@ def summarise(
     """Put the results together. Neither their order nor that of `skipped` matters."""
     terms = terms or Terms()
     kept = settled(without_companions(results))
+    forks.trace(kept)
     inputs = sorted((one.input for one in kept if one.input), key=lambda one: one.path)
     passed = sorted((*skipped, *(one.skipped for one in kept if one.skipped)), key=lambda one: (one.path, one.reason))
     sessions = sorted((s for one in kept for s in one.sessions), key=lambda s: (s.file, s.start or 0, s.session))

@@ -127,8 +127,8 @@ def test_a_fork_alone_keeps_what_it_copied(tmp_path: Path) -> None:
     assert (report.summary.prompts, report.summary.cost, report.summary.manual_continues) == (3, 7.0, 1)
     assert {one.session for one in report.findings} == {"two"}
     assert report.coverage.inputs[0].notes == [
-        "session two: the rows up to 2026-08-01T09:05:20.000Z are copied from session one, which was not read: the"
-        " totals count them here"
+        "session two: the rows from before 2026-08-01T09:59:00.000Z are copied from session one, which was not read:"
+        " the totals count them here"
     ]
 
 
