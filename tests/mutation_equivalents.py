@@ -76,6 +76,10 @@ EQUIVALENT: dict[str, str] = {
     "_messages._belongs_to_compaction: 1 -> 0 #2": _ONE,
     "_messages._stripped: resumes += found -> resumes -= found": _ANY,
     "_messages._stripped: nudges += found -> nudges -= found": _ANY,
+    "failure_loop.failure_loop: if len(session.failed) < failures -> if False": "with fewer failures no run is long"
+    " enough: a shortcut",
+    "oversized_replay.oversized_replay: _loops(session.events) if session.replays else () -> _loops(session.events) if"
+    " True else ()": "without a replay there is no loop: a shortcut",
     "failure_loop._Run: 0 -> 1 #2": "the first failure makes it 1, and a run without one is never told",
     "failure_loop._runs: if run.failed or run.compactions or event.kind == 'prompt' -> if True": _NEW,
     "oversized_replay._Loop: False -> True": "the first replay sets it",

@@ -74,7 +74,7 @@ def wording(text: str) -> Message | None:
     if len(plain) > _LONG:
         return None
     left, resumes, nudges = _stripped(plain)
-    if not left and resumes and _says_it_is_over(text, plain):
+    if _says_it_is_over(text, plain):
         return None
     if not left and resumes and not _reruns_another_thing(plain):
         return Message("high", "a word of continuing")
@@ -133,7 +133,7 @@ def _stripped(plain: str) -> tuple[str, int, int]:
 
 
 def _says_it_is_over(text: str, plain: str) -> bool:
-    """Whether the word of continuing says that the work is done ("it is complete"), or thanks again."""
+    """Whether the only word of continuing says that the work is done ("it is complete"), or thanks again."""
     said = _resumes(plain)
     if not said - _ENDS:
         return _FINISHED.search(unicodedata.normalize("NFC", text.casefold())) is not None or (

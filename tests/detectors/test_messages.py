@@ -210,7 +210,7 @@ OVER = [
     "done", "already done", "work done, thanks", "ok thanks", "thanks", "yes, done", "I have completed the last step",
     "I have completed the last step, what is next", "we are done", "it is complete", "the task is complete", "fixed",
     "thanks again", "thanks again, please", "encore merci", "danke nochmal", "fertig",
-    "ja danke", "erledigt", "fini", "Terminé.", "complété",
+    "ja danke", "erledigt", "fini", "Terminé.", "terminées", "complété",
     "ok merci", "listo", "vale, gracias", "hecho", "pronto", "sim, obrigado", "obrigada", "fatto", "grazie ancora",
     "klaar", "tack igen", "kiitos", "gotowe", "dziękuję", "hotovo", "ok, díky", "kész", "gata", "готово", "да, спасибо",
     "спасибо ещё раз", "дякую", "έτοιμο", "tamam, teşekkürler", "bitti", "شكرا", "نعم شكرا", "ممنون", "תודה", "धन्यवाद",

@@ -114,7 +114,10 @@ def test_a_compaction_that_ended_without_a_promise_leaves_an_error(tmp_path: Pat
     assert (found.severity, found.confidence) == ("error", "medium")
 
 
-def test_a_short_stall_is_not_told_as_no_hours(tmp_path: Path) -> None:
-    rows = [prompt(), failed("overloaded", ts=0), prompt("Now sow the whole lawn in front of it.", ts=1800), reply()]
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(1800, "30.0 min"), (3599, "60.0 min"), (3600, "1.0 h"), (9000, "2.5 h")]
+)
+def test_a_short_stall_is_not_told_as_no_hours(tmp_path: Path, seconds: int, told: str) -> None:
+    rows = [prompt(), failed("overloaded", ts=0), prompt("Now sow the whole lawn in front of it.", ts=seconds), reply()]
     (finding,) = written("silent-stall", tmp_path / "stall.jsonl", *rows)
-    assert "nothing followed for 30.0 min until a person came with new work" in finding.message
+    assert f"nothing followed for {told} until a person came with new work" in finding.message
