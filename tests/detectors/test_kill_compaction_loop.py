@@ -239,3 +239,10 @@ def test_the_evidence_is_the_first_cycle_and_the_last() -> None:
 def test_two_loops_apart_are_two_findings() -> None:
     rows = [*OVERFLOWS, reply(), *[reply("tool")] * 8, *OVERFLOWS, reply()]
     assert len(_loops(*rows)) == 2
+
+
+def test_what_follows_an_attempt_that_is_left_out_takes_nothing_from_the_loop() -> None:
+    """The last attempt has no end on record, yet the session went on: the two before it are whole."""
+    (loop,) = _loops(*OVERFLOWS, failed(), start("overflow"), reply())
+    figures = loop.measures
+    assert (figures["cycles"], figures["overflows"], figures["ended_by"]) == (2, 3, "progress")

@@ -28,7 +28,15 @@ def test_a_clock_that_went_back_by_more_than_a_second_leaves_the_span_unknown(ti
 
 @pytest.mark.parametrize(
     ("taken", "figure"),
-    [(3_600_000, 1.0), (60_000, 0.0167), (59_999, 0.0166664), (1, 3e-07), (0, 0.0), (46_077_840, 12.7994)],
+    [
+        (3_600_000, 1.0),
+        (36_000_000_000, 10_000.0),
+        (60_000, 0.0167),
+        (59_999, 0.0166664),
+        (1, 3e-07),
+        (0, 0.0),
+        (46_077_840, 12.7994),
+    ],
 )
 def test_hours_keep_what_a_short_span_holds(taken: int, figure: float) -> None:
     assert hours([7, 7 + taken]) == figure
