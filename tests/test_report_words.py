@@ -127,13 +127,20 @@ def test_a_session_whose_cost_one_of_its_files_knows_is_none_without(tmp_path: P
     assert impact(incident_of(tmp_path))["Recorded cost in all"].note == "as recorded by the agent"
 
 
+@pytest.mark.parametrize("column", ["error", "text"])
 @pytest.mark.parametrize("own", [DIED, RETRIED])
-def test_words_that_nobody_recorded_are_not_quoted(tmp_path: Path, incident_of: Build, own: str) -> None:
-    rows = impact(incident_of(write(tmp_path / "s.jsonl", failed("unknown", ts=BEGIN, error=own))))
+def test_words_that_nobody_recorded_are_not_quoted(tmp_path: Path, incident_of: Build, own: str, column: str) -> None:
+    failure = failed("unknown", ts=BEGIN, **{column: own})
+    rows = impact(incident_of(write(tmp_path / "s.jsonl", failure)))
     row = rows[f"Reply that failed: {own}"]
     assert (row.value, row.basis) == ("1", "inferred")
-    (event,) = file_of_rows(failed("unknown", error=own)).sessions[0].events
+    (event,) = file_of_rows(failure).sessions[0].events
     assert words(event) == f"reply failed (unknown), inferred: {own}"
+
+
+def test_what_a_failed_reply_said_is_no_error(tmp_path: Path, incident_of: Build) -> None:
+    failure = failed("unknown", ts=BEGIN, text="I will look")
+    assert not [name for name in impact(incident_of(write(tmp_path / "s.jsonl", failure))) if "failed:" in name]
 
 
 def test_where_nothing_was_read_nothing_was_looked_for(tmp_path: Path, incident_of: Build) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from forensics.attempts import attempts
 from forensics.events import Event
-from forensics.incident.evidence import ERROR, inferred_words, whole_words
+from forensics.incident.evidence import ERROR, inferred_words, whole_words, words_of
 from forensics.incident.model import Impact
 from forensics.reports._words import count, ranges
 from forensics.timeline import File, Session
@@ -83,8 +83,8 @@ def _found(view: View, kind: str) -> Found:
     file, session = view
     found: Found = {}
     for event in session.events:
-        if event.error and event.kind == _KINDS[kind] and event.stop != "aborted":
-            words = _NUMBER.sub("0", whole_words(event.error, ERROR))
+        if (error := words_of(event)) and event.kind == _KINDS[kind] and event.stop != "aborted":
+            words = _NUMBER.sub("0", whole_words(error, ERROR))
             found.setdefault(words, []).append((file.name, event))
     return found
 
@@ -94,8 +94,8 @@ def told(errors: Errors) -> Iterator[Impact]:
     found = [(kind, words, rows) for kind, by_words in errors.rows.items() for words, rows in by_words.items()]
     found.sort(key=lambda one: (-len(one[2]), one[0], one[1]))
     for kind, _, rows in found[:MOST_ERRORS]:
-        said = {whole_words(event.error or "", ERROR) for _, event in rows}
-        first = whole_words(rows[0][1].error or "", ERROR)
+        said = {whole_words(words_of(event) or "", ERROR) for _, event in rows}
+        first = whole_words(words_of(rows[0][1]) or "", ERROR)
         inferred = inferred_words(first)
         yield Impact(
             metric=f"{kind} that failed: {first}" if inferred else f"{kind} error: “{first}”",

@@ -102,10 +102,19 @@ def words(event: Event, *, quoted: bool = False) -> str:
     if event.cost:
         parts.append(money(event.cost))
     text = ", ".join(part for part in parts if part)
-    if not event.error:
+    error = words_of(event)
+    if error is None:
         return text
-    inferred = ", inferred" if inferred_words(event.error) else ""
-    return f"{text}{inferred}: {whole_words(event.error, ERROR)}"
+    inferred = ", inferred" if inferred_words(error) else ""
+    return f"{text}{inferred}: {whole_words(error, ERROR)}"
+
+
+def words_of(event: Event) -> str | None:
+    """Give an error's words: the provider's or the agent's, else what is known of a reply that failed without any."""
+    if event.error:
+        return event.error
+    own = event.kind == "reply" and event.text is not None and inferred_words(event.text)
+    return event.text if own else None
 
 
 def inferred_words(error: str) -> bool:
