@@ -10,7 +10,8 @@ from typing import Any
 
 from forensics.events import Event
 from forensics.parsers._pi import AssistantMessage, Message, ToolMessage, UserMessage, told_time
-from forensics.parsers._pi_rows import Entry, MessageLine, Reader, ThinkingLine
+from forensics.parsers._pi_entries import Entry, MessageLine, ThinkingLine
+from forensics.parsers._pi_rows import Reader
 from forensics.parsers._pi_turns import LONGEST, Row, Turns, figures_of, is_answer, is_plain, is_step
 from forensics.sane import FIRST_YEAR, LAST_YEAR, millis
 

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, cast
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import Raw
 
 from forensics.events import Event
 from forensics.faults import classify
@@ -17,11 +16,7 @@ from forensics.parsers._pi import (
     NO_RAW,
     NOTHING,
     TEXT_LIMIT,
-    AssistantMessage,
     Message,
-    ToolMessage,
-    Usage,
-    UserMessage,
     blocks,
     digest_of,
     is_model_reply,
@@ -31,10 +26,10 @@ from forensics.parsers._pi import (
     told_time,
     tool,
 )
+from forensics.parsers._pi_entries import ENTRIES, USUAL, Entry
 from forensics.parsers._pi_prompt import is_machine, prompt_of
 from forensics.parsers._pi_summary import details_of, dropped, spent, summarised, verbatim
 from forensics.parsers._pi_tree import Branch, Tree
-from forensics.sane import Count, Millis
 from forensics.tolerant import canonical, salvage
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,62 +41,10 @@ _HOMES = {".atomic": "atomic", ".openclaw": "openclaw", ".clawdbot": "openclaw"}
 VERBATIM = "verbatim-lines"
 
 
-class Entry(msgspec.Struct, gc=False, rename="camel"):
-    """A line of a session file. v1 entries have neither `id` nor `parentId`."""
-
-    type: str = ""
-    id: str | None = None
-    parent_id: str | UnsetType | None = UNSET
-    timestamp: datetime | Millis | None = None
-    message: Message | None = None
-    parent_session: str | None = None
-    branched_from: str | None = None
-    workflow: Raw = NO_RAW
-    provider: str | None = None
-    model_id: str | None = None
-    thinking_level: str | None = None
-    context_window: Count | None = None
-    summary: str | None = None
-    tokens_before: Count | None = None
-    details: Raw = NO_RAW
-    stats: Raw = NO_RAW
-    usage: Usage | None = None
-    custom_type: str | None = None
-    data: Raw = NO_RAW
-    content: Raw = NO_RAW
-    protected_reconciliation: Raw = NO_RAW
-    target_id: str | None = None
-    name: str | None = None
-
-
-class MessageLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="message"):
-    """What an `Entry` has whose message is one of the usual."""
-
-    type: ClassVar[str] = "message"
-    id: str | None = None
-    parent_id: str | UnsetType | None = UNSET
-    timestamp: datetime | Millis | None = None
-    message: AssistantMessage | UserMessage | ToolMessage | None = None
-
-
-class ThinkingLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="thinking_level_change"):
-    """What an `Entry` has that changes the thinking level."""
-
-    type: ClassVar[str] = "thinking_level_change"
-    message: ClassVar[None] = None
-    id: str | None = None
-    parent_id: str | UnsetType | None = UNSET
-    timestamp: datetime | Millis | None = None
-    thinking_level: str | None = None
-
-
 class _PromptError(msgspec.Struct, gc=False):
     error: str | None = None
 
 
-_ENTRIES = msgspec.json.Decoder(Entry)
-_USUAL = cast("msgspec.json.Decoder[Entry]", msgspec.json.Decoder(MessageLine | ThinkingLine))
-"""Such a line has all that its row asks of an entry, without the fields that other types have."""
 _PROMPT_ERROR = msgspec.json.Decoder(_PromptError)
 
 
@@ -204,7 +147,7 @@ class Reader:
 
     def entries(self) -> Iterator[tuple[int, Entry]]:
         """Give the file's entries; when the first is no header, one that takes its place comes before it."""
-        entries = self.source.decoded(_ENTRIES, _USUAL)
+        entries = self.source.decoded(ENTRIES, USUAL)
         first = next(entries, None)
         if first is None:
             return iter(())

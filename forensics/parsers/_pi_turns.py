@@ -14,8 +14,9 @@ import msgspec
 
 from forensics.events import Event, Run
 from forensics.parsers._pi import CALL_END, Message, reply, visible
+from forensics.parsers._pi_entries import Entry
 from forensics.parsers._pi_prompt import is_wrapped
-from forensics.parsers._pi_rows import Entry, Reader
+from forensics.parsers._pi_rows import Reader
 from forensics.sane import all_millis, millis
 
 LONGEST = 512

@@ -13,7 +13,8 @@ from forensics.parsers._openclaw_capture import RULES, pieces, write
 from forensics.parsers._openclaw_tables import Run, Stored, entries, entry_at, runs, sessions, version
 from forensics.parsers._pi import Message, milliseconds, reply
 from forensics.parsers._pi_capture import MARKS, PREFIXES
-from forensics.parsers._pi_rows import Entry, Reader
+from forensics.parsers._pi_entries import Entry
+from forensics.parsers._pi_rows import Reader
 
 T = TypeVar("T", bound=msgspec.Struct)
 _BROKEN = frozenset({"error", "aborted"})

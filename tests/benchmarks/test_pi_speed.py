@@ -22,10 +22,10 @@ MEMORY_MB = 400
 DECODE = """
 import sys
 from pathlib import Path
-from forensics.parsers._pi_rows import _ENTRIES
+from forensics.parsers._pi_entries import ENTRIES
 for path in sorted(Path(sys.argv[1]).rglob("*.jsonl")):
     with path.open("rb") as stream:
-        records = [_ENTRIES.decode(line) for line in stream]
+        records = [ENTRIES.decode(line) for line in stream]
 """
 
 
