@@ -135,10 +135,8 @@ def _rows(found: list[Round]) -> tuple[Event, ...]:
 
 def _times(found: list[Round]) -> list[int | None]:
     """Give the times from the first row of the loop to the last; those between show a clock that went back."""
-    lead = _lead(found)
-    between = [row.ts for one in found for row in one.attempt.events]
-    after = [] if found[-1].first else found[-1].failed[-1:]
-    return [*([lead.ts] if lead else []), *between, *(row.ts for row in after)]
+    rows = [*_rows(found), *(row for one in found for row in one.attempt.events)]
+    return [row.ts for row in sorted(rows, key=lambda row: row.seq)]
 
 
 def _tokens(ends: list[Event]) -> int | None:

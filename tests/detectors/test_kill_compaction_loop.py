@@ -246,3 +246,12 @@ def test_what_follows_an_attempt_that_is_left_out_takes_nothing_from_the_loop() 
     (loop,) = _loops(*OVERFLOWS, failed(), start("overflow"), reply())
     figures = loop.measures
     assert (figures["cycles"], figures["overflows"], figures["ended_by"]) == (2, 3, "progress")
+
+
+def test_a_clock_that_went_back_in_the_middle_is_seen() -> None:
+    times = (0, 1, 60, 61, 20, 21, 80, 81, 100)
+    cycle = [start("overflow"), end("summary")]
+    rows = [failed(), *cycle, failed(), *cycle, failed(), *cycle]
+    ahead = [{**row, "ts": 10_000 * at} for at, row in enumerate(rows)]
+    back = [{**row, "ts": 1000 * at} for row, at in zip(rows, times, strict=True)]
+    assert [_loops(prompt(), *made)[0].measures["hours"] for made in (ahead, back)] == [0.0222, None]

@@ -71,4 +71,6 @@ def test_what_lies_on_both_sides_of_a_clock_that_went_back_is_not_counted_togeth
     assert densest([0, 10_000, 20_000, 5000, 6000], 60_000) == 3
     assert densest([0, 10_000, 20_000, 19_000, 26_000], 60_000) == 5
     assert densest([5000, 6000, 0, 10_000, 20_000], 60_000) == 3
+    assert densest([10_000, 5000, 6000, 7000, 8000], 3500) == 4
+    assert densest([10_000, 5000, 8000, 6500, 6600, 6700], 60_000) == 3
     assert densest([], 60_000) is None
