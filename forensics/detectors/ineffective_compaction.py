@@ -72,7 +72,7 @@ def _results(session: Session, share: float) -> Iterator[_Result | None]:
     streak = 0
     for one in session.rounds:
         attempt = one.attempt
-        if not attempt.made and (attempt.after is None or (attempt.known and not _cut(attempt))):
+        if not attempt.made and not _cut(attempt):
             continue
         streak = streak + 1 if last is not None and _alike(last, one) else 1
         last = one
@@ -80,8 +80,10 @@ def _results(session: Session, share: float) -> Iterator[_Result | None]:
 
 
 def _cut(attempt: Attempt) -> bool:
-    """Whether a failed attempt cut something all the same: its rows say that the context was smaller after it."""
-    return attempt.after is not None and (attempt.before is None or attempt.after < attempt.before)
+    """Whether an attempt that made nothing cut the context all the same, by its sizes, or may have."""
+    if attempt.after is None:
+        return False
+    return not attempt.known or attempt.before is None or attempt.after < attempt.before
 
 
 def _judged(one: Round, session: Session, share: float, streak: int) -> _Result | None:

@@ -64,4 +64,8 @@ def test_a_failed_attempt_that_cut_nothing_stays_quiet(tmp_path: Path) -> None:
     for outcome, after in (("failed", 9999), ("unknown", 10_000), ("summary", 10_000)):
         (finding,) = written("ineffective-compaction", path, *before, end(outcome, before=10_000, after=after))
         assert (finding.measures["before"], finding.measures["after"]) == (10_000, after)
-    assert written("ineffective-compaction", path, *before, end("unknown")) == []
+    for untold in (end("unknown"), end("failed", before=10_000)):
+        assert written("ineffective-compaction", path, *before, untold, reply("tool", context=10_000), reply()) == []
+    rows = [*before, end("failed", after=5000), reply("tool", context=10_000), reply()]
+    (finding,) = written("ineffective-compaction", path, *rows)
+    assert finding.measures["kind"] == "full again at once"
