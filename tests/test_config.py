@@ -268,10 +268,10 @@ RANGES = [
     ("ineffective-compaction.share=2", "give a number from 0 to 1"),
     ("runaway-cost.share=-0.1", "give a number from 0 to 1"),
     ("runaway-cost.dollars=-1", "give a number from 0"),
-    ("no-summary.attempts=-1", "give a whole number from 0"),
+    ("no-summary.attempts=0", "give a whole number from 1"),
     ("silent-stall.idle=-1", "give a whole number from 0"),
     ("crash-loop.exits=0", "give a whole number from 1"),
-    ("context-blowup.ratio=-1e-9", "give a number from 0"),
+    ("context-blowup.ratio=0.99", "give a number from 1"),
     ("context-blowup.ratio=1e300", "give a number"),
     (f"silent-stall.idle={'9' * 400}", "give a whole number"),
 ]
@@ -285,7 +285,7 @@ def test_a_number_out_of_its_range_is_told(word: str, message: str) -> None:
 
 
 def test_the_ends_of_a_range_are_in_it() -> None:
-    words = ["no-summary.rate=0", "no-summary.rate=1", "no-summary.attempts=0", "crash-loop.exits=1"]
+    words = ["no-summary.rate=0", "no-summary.rate=1", "no-summary.attempts=1", "crash-loop.exits=1"]
     for word in words:
         assert assignments([word], detectors(), "--set")
 
