@@ -243,6 +243,7 @@ def test_a_message_that_says_it_is_over_or_asks_something_new_is_no_nudge(text: 
         ("why", "medium"),
         ("and the answer?", "medium"),
         ("is it complete?", "high"),
+        ("it is complete?", "high"),
         ("complete the task", "high"),
         ("ok, continue until it is done", "high"),
         ("continue, I have finished", "high"),
