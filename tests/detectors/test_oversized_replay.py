@@ -122,6 +122,16 @@ def test_the_window_is_the_one_at_the_last_replay(tmp_path: Path) -> None:
     asked = prompt(digest="d", size=400_000)
     again = {**asked, "origin": "replay"}
     window = {"kind": "model", "cap_source": "recorded"}
-    rows = [{**window, "cap": 50_000}, asked, failed(), end(), again, failed(), {**window, "cap": 200_000}, end(), again]
+    rows = [
+        {**window, "cap": 50_000},
+        asked,
+        failed(),
+        end(),
+        again,
+        failed(),
+        {**window, "cap": 200_000},
+        end(),
+        again,
+    ]
     (finding,) = written("oversized-replay", tmp_path / "last.jsonl", *rows, failed())
     assert (finding.measures["cap"], finding.measures["oversized"]) == (200_000, None)
