@@ -201,3 +201,11 @@ def test_an_error_keeps_its_class_and_figures_and_none_of_its_private_words(erro
 
 def test_a_long_number_in_an_error_is_no_figure() -> None:
     assert "4111111111111111" not in Filler().error("invalid request: card 4111111111111111")
+
+
+@pytest.mark.parametrize("time", [float("inf"), float("-inf"), float("nan")])
+def test_a_time_that_is_no_number_is_no_time(time: float) -> None:
+    """One header with the time 1e400 ended a capture."""
+    first, second = _anonymous({"when": time, "said": "x"}, {"when": 1_782_900_000_000, "said": "y"})
+    assert first["when"] == 0
+    assert second["when"] == 1_577_836_800_000

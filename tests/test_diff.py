@@ -371,6 +371,27 @@ def test_a_report_that_leaves_mild_findings_out_is_refused(command: Command, sam
         assert "scan again with --min-severity note" in err
 
 
+def test_a_stall_that_only_the_clock_shows_is_no_change(command: Command, tmp_path: Path) -> None:
+    """A stored scan judged the end of its records by the day, a folder does not: the same files were cured."""
+    for number in range(4):
+        rows = [
+            {"session": f"s{number}", "kind": "session", "agent": "demo"},
+            {"session": f"s{number}", "kind": "prompt", "origin": "human", "text": "paint", "ts": 1_782_900_000_000},
+            {"session": f"s{number}", "kind": "reply", "stop": "error", "fault": "overflow", "ts": 1_782_900_060_000},
+        ]
+        path = tmp_path / "runs" / f"{number}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "before.json").write_text(command("scan", "runs", "--format", "json")[1])
+    assert '"silent-stall"' in (tmp_path / "before.json").read_text()
+    for sides in (("before.json", "runs"), ("runs", "before.json")):
+        code, out, _ = command("diff", *sides)
+        assert code == 0
+        assert "silent-stall" not in out
+        assert "did the release fix it? nothing was wrong on either side" in out
+        assert "before.json: 4 findings of work that lies still at a record's end are left out" in " ".join(out.split())
+
+
 def test_a_report_of_a_span_of_time_is_said_to_be_one(command: Command, samples: Path, tmp_path: Path) -> None:
     source = samples / "captures" / "length.jsonl"
     (tmp_path / "a.json").write_text(command("scan", source, "--format", "json", "--until", "2020-01-01")[1])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -218,7 +219,7 @@ def _moment(value: Any) -> float | None:
     if isinstance(value, str):
         moment = _parsed(value)
         return None if moment is None else moment.timestamp() * 1000
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
         return None
     if int(value) in _SECONDS:
         return value * 1000
@@ -226,6 +227,8 @@ def _moment(value: Any) -> float | None:
 
 
 def _moved_number(value: float, shift: int) -> float:
+    if not isfinite(value):
+        return 0
     if int(value) in _SECONDS:
         return value + (shift // 1000 if isinstance(value, int) else shift / 1000)
     return value + shift if int(value) in _MILLISECONDS else 0

@@ -1,7 +1,7 @@
 """One side of a comparison: what a scan found, made now or read from `scan --format json`."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,9 +76,21 @@ def of_report(name: str, report: Report) -> Side:
         result=report.summary.result,
         detectors=report.detectors,
         sessions=own(report.sessions),
-        findings=report.findings,
+        findings=lasting(report.findings),
         parsers={one.path: one.parser for one in report.coverage.inputs},
+        notes=_unjudged(name, report.findings),
     )
+
+
+def lasting(findings: Iterable[Finding]) -> list[Finding]:
+    """Leave out the stalls at the end of a record: whether there is one depends on the day of the scan."""
+    return [one for one in findings if not (one.detector == "silent-stall" and one.measures.get("ended") == "nothing")]
+
+
+def _unjudged(name: str, findings: Sequence[Finding]) -> list[str]:
+    count = len(findings) - len(lasting(findings))
+    verb = "is" if count == 1 else "are"
+    return [f"{name}: {_findings(count)} of work that lies still at a record's end {verb} left out"] if count else []
 
 
 def is_document(path: Path) -> bool:
@@ -108,9 +120,9 @@ def of_document(path: Path) -> Side:
             result=msgspec.convert(content["summary"]["result"], Verdict),
             detectors=content["detectors"],
             sessions=[msgspec.convert(_timed(one), SessionTotals) for one in content["sessions"]],
-            findings=[*_found(content["findings"]), *_accepted(_found(content["suppressed"]))],
+            findings=lasting([*_found(content["findings"]), *_accepted(_found(content["suppressed"]))]),
             parsers={one["path"]: one["parser"] for one in content["coverage"]["inputs"]},
-            notes=_notes(path, hidden),
+            notes=[*_notes(path, hidden), *_unjudged(path.as_posix(), _found(content["findings"]))],
         )
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error

@@ -4,6 +4,7 @@ import importlib
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -115,12 +116,24 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+_VERBOSE = frozenset({"scan", "check", "diff", "doctor", "discover", "prove"})
+"""Commands that show the traceback of an internal error with `-v`; the others name its place."""
+
+
+def _place(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "" if trace is None else f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+
+
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if hasattr(error, "format_message"):  # a usage error of typer's own parser, which has moved between modules
         where = getattr(getattr(error, "ctx", None), "command_path", "forensics")
         _common.complain(f"{error.format_message().rstrip('.')}; see '{where} --help'")
         return 2
-    _common.complain(f"internal error: {type(error).__name__}: {str(error)[:200]}; {_common.REPORT_BUG}")
+    told = _common.REPORT_BUG if arguments[0] in _VERBOSE else f"please report it to the maintainers ({_place(error)})"
+    _common.complain(f"internal error: {type(error).__name__}: {str(error)[:200]}; {told}")
     if {"-v", "--verbose"} & set(arguments):
         import traceback  # noqa: PLC0415  (only where something broke)
 
