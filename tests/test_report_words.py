@@ -255,3 +255,16 @@ def test_a_header_on_the_line_of_a_row_is_no_evidence_and_a_trigger_ends_with_on
     assert [row.line for row in case.evidence] == [1, 2, 3]
     assert case.trigger == "reply failed (overflow): Too long."
     assert "Too long.." not in html(made)
+
+
+def test_a_peak_is_told_of_the_window_that_held_at_it(tmp_path: Path, incident_of: Build) -> None:
+    rows = [
+        {"kind": "model", "cap": 1_000_000, "cap_source": "recorded", "ts": BEGIN},
+        prompt(ts=BEGIN + 1000),
+        reply(context=600_100, ts=BEGIN + 2000),
+        end(before=600_100, ts=BEGIN + 3000),
+        {"kind": "model", "cap": 200_000, "cap_source": "recorded", "ts": BEGIN + 4000},
+        reply(context=22_000, ts=BEGIN + 5000),
+    ]
+    (track,) = incident_of(write(tmp_path / "s.jsonl", *rows)).tracks
+    assert (track.peak, track.cap) == ((BEGIN + 2000, 600_100), 1_000_000)

@@ -94,9 +94,9 @@ def track(one: Draft) -> Track:
         end=end,
         points=thinned(one.points, WIDTH),
         measured=len(one.points),
-        peak=max(one.points, key=lambda point: point[1], default=None),
+        peak=(peak := max(one.points, key=lambda point: point[1], default=None)),
         refused=one.refused,
-        cap=one.cap,
+        cap=_cap_at(one, peak),
         caps=one.caps,
         begins=one.begins,
         spent=one.spent,
@@ -224,6 +224,12 @@ def _falls(session: Session, *, timed: bool) -> Iterator[tuple[int, int, int]]:
         x = _x(one.last, timed=timed)
         if x is not None and one.made and one.before is not None and one.after is not None:
             yield x, one.before, one.after
+
+
+def _cap_at(one: Draft, peak: tuple[int, int] | None) -> int | None:
+    """Give the window in force at the peak: a later one says nothing of it."""
+    held = [cap for at, cap in one.caps if peak is not None and at <= peak[0]]
+    return held[-1] if held else one.cap
 
 
 def _caps(session: Session | None, trace: Trace, *, timed: bool) -> list[tuple[int, int]]:
