@@ -369,7 +369,7 @@ def test_a_file_that_does_not_name_its_agent_is_of_the_session_that_another_file
 def test_a_finding_is_named_by_the_agent_that_another_file_tells_so_that_copies_show_it_once(tmp_path: Path) -> None:
     """A length-stop of an unnamed copy kept the id of pi and stood beside the same one of Atomic."""
     cut = {"usage": {"input": 9, "output": 4096, "cacheRead": 0, "cacheWrite": 0}, "stopReason": "length"}
-    rows = [
+    rows: list[dict[str, object]] = [
         {"type": "session", "version": 3, "id": "s", "timestamp": "2026-07-01T00:00:00.000Z", "cwd": "/x"},
         {
             "type": "message",
@@ -378,7 +378,7 @@ def test_a_finding_is_named_by_the_agent_that_another_file_tells_so_that_copies_
         },
         {"type": "message", "id": "r", "message": {"role": "assistant", "content": [], **cut}},
     ]
-    sign = {"type": "context_window_change", "id": "w", "contextWindow": 9000}
+    sign: dict[str, object] = {"type": "context_window_change", "id": "w", "contextWindow": 9000}
     files = {"a.jsonl": rows, "b.jsonl": [rows[0], sign, *rows[1:]]}
     results = []
     for name, lines in files.items():
