@@ -5,13 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from forensics.detect import Finding
-from forensics.parse import NotRecognised, Unreadable
-from forensics.scan import Compactions, Result, SessionTotals, history
-from forensics.seen import shared
+from forensics.scan import Compactions, SessionTotals
 from forensics.times import iso
-
-Key = tuple[str, str]
-"""Agent and session."""
 
 _FIGURES = (
     "prompts",
@@ -27,64 +22,50 @@ _FIGURES = (
 )
 
 
-def trace(results: Iterable[Result]) -> None:
-    """Find what forks copied from sessions that were read too, by reading their files again up to where they began.
-
-    Where the parent was not read nothing is counted twice, and nothing is read twice.
-    """
-    results = list(results)
-    here = {(one.agent, one.session) for result in results for one in result.sessions}
-    for result in results:
-        forks = [one for one in result.sessions if one.began is not None and (one.agent, one.parent or "") in here]
-        if not forks or result.path is None:
-            continue
-        try:
-            found = history(result.path, {one.session: one.began or 0 for one in forks})
-        except (NotRecognised, Unreadable, OSError):  # it is gone or has changed since: it counts whole
-            continue
-        for one in forks:
-            one.copied = found.get(one.session)
-
-
 def own(sessions: Sequence[SessionTotals]) -> list[SessionTotals]:
-    """Give the sessions without what they copied from one that is among them."""
-    here = _by_key(sessions)
-    return [one if (copied := _held(one, here)) is None else _without(one, copied) for one in sessions]
+    """Give the sessions without what they copied from those that were read too."""
+    return [one if one.copied is None else _without(one, one.copied) for one in sessions]
 
 
 def notes(sessions: Sequence[SessionTotals]) -> Iterator[tuple[str, str]]:
     """Give for each file what the reader should know of copied rows in it."""
-    here = _by_key(sessions)
+    here = {(one.agent, one.session) for one in sessions}
     for one in sessions:
-        if one.copied is None:
-            if one.began is not None:
-                yield (
-                    one.file,
-                    f"session {one.session}: the rows from before {iso(one.began)} are copied from session"
-                    f" {one.parent}, which was not read: the totals count them here",
-                )
+        if one.began is None:
             continue
-        until = f"session {one.session}: the rows up to {iso(one.copied.end)} are copied from session {one.parent}"
-        if _held(one, here) is not None:
-            yield one.file, f"{until}: the totals count them there alone"
+        told = f"session {one.session}: the rows from before {iso(one.began)} are copied from session {one.parent}"
+        if one.bound:
+            yield (
+                one.file,
+                f"{told}; they were not held against it, as the files are too large or have changed: the totals leave"
+                " them out here and are a lower bound",
+            )
+        elif one.copied is not None:
+            which = "all" if one.copied.rows >= one.older else f"{one.copied.rows:,}"
+            yield (
+                one.file,
+                f"{told}: {which} of {one.older:,} are in session {', '.join(one.kin)} too: the totals count each"
+                " record once, by reading both again",
+            )
+        elif (one.agent, one.parent or "") in here:
+            yield one.file, f"{told}, where they were not found: the totals count them here"
         else:
-            yield one.file, f"{until}, where they were not found: the totals count them here"
+            yield one.file, f"{told}, which was not read: the totals count them here"
 
 
 def once(findings: Iterable[Finding], sessions: Sequence[SessionTotals]) -> list[Finding]:
-    """Show a finding about copied rows once, in the session where it happened."""
-    here = _by_key(sessions)
-    until = {key: one.copied.end or 0 for key, all_ in here.items() for one in all_ if one.copied and _held(one, here)}
+    """Show a finding about copied rows once, in the session that counts them."""
+    copied = {(one.agent, one.session): one for one in sessions if one.copied is not None}
     found = list(findings)
     first = {(one.agent, one.session or "", *_place(one)): one for one in found}
     kept: list[Finding] = []
     for one in found:
-        key = one.agent, one.session or ""
+        fork = copied.get((one.agent, one.session or ""))
         origin: Finding | None = None
-        while key in until and one.end is not None and one.end <= until[key]:
-            key = key[0], here[key][0].parent or ""
-            origin = first.get((*key, *_place(one)), origin)
-        if origin is None:
+        if fork and fork.copied and one.end is not None and one.end <= (fork.copied.end or 0):
+            kin = fork.kin or [fork.parent or ""]
+            origin = next((other for k in kin if (other := first.get((one.agent, k, *_place(one))))), None)
+        if origin is None or origin is one:
             kept.append(one)
         else:
             origin.also = sorted({*origin.also, one.file, *one.also} - {origin.file})
@@ -95,31 +76,16 @@ def _place(one: Finding) -> tuple[str, int | None, int | None]:
     return one.detector, one.start, one.end
 
 
-def _by_key(sessions: Iterable[SessionTotals]) -> dict[Key, list[SessionTotals]]:
-    found: dict[Key, list[SessionTotals]] = {}
-    for one in sessions:
-        found.setdefault((one.agent, one.session), []).append(one)
-    return found
-
-
-def _held(one: SessionTotals, here: dict[Key, list[SessionTotals]]) -> SessionTotals | None:
-    """Give what a session copied from its parent, where that is here and holds it as far as its marks tell."""
-    if one.copied is None or one.parent is None or one.parent == one.session:
-        return None
-    for other in here.get((one.agent, one.parent), ()):
-        share = None if one.copied.seen is None or other.seen is None else shared(one.copied.seen, other.seen)
-        if share is None or share[0] > 0:
-            return one.copied
-    return None
-
-
 def _without(one: SessionTotals, copied: SessionTotals) -> SessionTotals:
     left = {name: _less(getattr(one, name), getattr(copied, name)) for name in _FIGURES}
     errors = None if one.errors is None else _fewer(one.errors, copied.errors or {})
     names = [field.name for field in msgspec.structs.fields(Compactions)]
     tries = {name: _less(getattr(one.compactions, name), getattr(copied.compactions, name)) for name in names}
     compactions = Compactions(**tries)  # type: ignore[arg-type]
-    return msgspec.structs.replace(one, errors=errors, compactions=compactions, began=None, copied=None, **left)
+    whole = None if one.joined is None else _without(one.joined, copied)
+    return msgspec.structs.replace(
+        one, errors=errors, compactions=compactions, began=None, copied=None, joined=whole, **left
+    )
 
 
 def _less(whole: float | None, part: float | None) -> float | None:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -123,7 +123,17 @@ class SessionTotals(msgspec.Struct, kw_only=True):
     began: int | None = None
     """When it began, where it holds rows from before: a fork, which copied them from its parent. Not in the JSON."""
     copied: "SessionTotals | None" = None
-    """The figures of what it copied, where its parent was read too. Not in the JSON."""
+    """The figures of what it copied from sessions that were read too and hold it. Not in the JSON."""
+    kin: list[str] = []
+    """Those sessions, the one that counts it first. Not in the JSON."""
+    older: int = 0
+    """Rows of a fork from before it began, where a session that may hold them was read. Not in the JSON."""
+    joined: "SessionTotals | None" = None
+    """The figures of all files of its format that share records, each record once. Not in the JSON."""
+    added: int = 0
+    """Rows that this file adds to those of a fuller one with which it shares some. Not in the JSON."""
+    bound: bool = False
+    """It shares records with files that are too large to be read again: it adds too little. Not in the JSON."""
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -203,6 +213,39 @@ def history(path: Path, began: Mapping[str, int]) -> dict[str, SessionTotals]:
     continues = _by_session(detect(file, {_CONTINUES} & detectors().keys()))
     hides = (chosen.hides, source.hides)
     return {one.id: totals(one, continues[one.id], source.failures or chosen.failures, *hides) for one in file.sessions}
+
+
+class Loaded(NamedTuple):
+    """All rows of one session of a file, and of what file they are."""
+
+    name: str
+    parser: Parser
+    observable: Observable
+    hides: frozenset[str]
+    events: list[Event]
+
+
+def load(path: Path, name: str, sessions: Container[str]) -> dict[str, Loaded]:
+    """Read all rows of some sessions of a file.
+
+    Raises `NotRecognised`, `Unreadable` and `OSError` where the file is not what it was.
+    """
+    chosen = recognise(path)
+    source = Source(path, name)
+    rows: defaultdict[str, list[Event]] = defaultdict(list)
+    for event in read(source, chosen):
+        if event.session is not None and event.session in sessions:
+            rows[event.session].append(event)
+    hides = frozenset(one for one in (*chosen.hides, *source.hides))
+    return {one: Loaded(name, chosen, source.failures or chosen.failures, hides, rows[one]) for one in rows}
+
+
+def figured(loaded: Loaded, events: Iterable[Event]) -> SessionTotals:
+    """Give the figures of rows of one session."""
+    file = File(loaded.name, loaded.parser.name, loaded.parser.agent, log=loaded.parser.log).build(events)
+    (session,) = file.sessions
+    continues = _by_session(detect(file, {_CONTINUES} & detectors().keys()))
+    return totals(session, continues[session.id], loaded.observable, loaded.hides)
 
 
 def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> Input:

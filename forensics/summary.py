@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 import forensics
-from forensics import forks
+from forensics import again, forks
 from forensics.agents import settled
 from forensics.detect import SEVERITIES, Finding, Severity
 from forensics.merge import Merger
@@ -125,7 +125,7 @@ def summarise(
     """Put the results together. Neither their order nor that of `skipped` matters."""
     terms = terms or Terms()
     kept = settled(without_companions(results))
-    forks.trace(kept)
+    again.trace(kept)
     inputs = sorted((one.input for one in kept if one.input), key=lambda one: one.path)
     passed = sorted((*skipped, *(one.skipped for one in kept if one.skipped)), key=lambda one: (one.path, one.reason))
     sessions = sorted((s for one in kept for s in one.sessions), key=lambda s: (s.file, s.start or 0, s.session))

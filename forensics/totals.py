@@ -16,10 +16,6 @@ _ERRORS = "errors."
 _ENDS = ("length_stops", "aborted")
 _TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
 _SUMS = ("prompts", "replies", *_ENDS, "manual_continues", *_TOKENS, "cost", "waiting_seconds")
-_SAME = 0.95
-"""A file that shares this much with others is a copy."""
-_LIKELY = 0.8
-"""So is one that shares this much by its marks, of which so few are kept, and lies within the others' time."""
 
 
 class Copies(msgspec.Struct, kw_only=True):
@@ -34,9 +30,9 @@ class Copies(msgspec.Struct, kw_only=True):
 def totals(sessions: Iterable[SessionTotals], parsers: dict[str, str]) -> tuple[Figures, list[Copies]]:
     """Add the sessions up, each once.
 
-    Files of one format that hold the same records of a session are copies: those that together hold most of it, each
-    record once, count. Stretches that follow one another (a log per run) are added. Files of different formats see
-    the same session differently: figures that belong together are of one view, the one that shows most.
+    Files of one format that hold the same records of a session count together, each record once. Stretches that
+    follow one another (a log per run) are added. Files of different formats see the same session differently: figures
+    that belong together are of one view, the one that shows most.
     """
     views: defaultdict[tuple[str, str], defaultdict[str, list[SessionTotals]]] = defaultdict(lambda: defaultdict(list))
     for one in sessions:
@@ -72,7 +68,7 @@ def same_records(one: SessionTotals, other: SessionTotals) -> bool:
     """
     if one.active_from is None or one.end is None or other.active_from is None or other.end is None:
         return True
-    first, last = sorted((one, other), key=lambda entry: entry.active_from or 0)
+    first, last = sorted((one, other), key=lambda entry: (entry.active_from or 0, -(entry.end or 0)))
     if (last.active_from or 0) >= (first.end or 0):
         return False
     if one.seen is None or other.seen is None:
@@ -81,57 +77,41 @@ def same_records(one: SessionTotals, other: SessionTotals) -> bool:
     return (last.end or 0) <= (first.end or 0) if share is None else share[0] > 0
 
 
+def alike(one: SessionTotals, other: SessionTotals) -> bool:
+    """Whether two entries of a session say the same throughout: copies of which none needs a second look."""
+    same = one.seen is not None and (one.rows, one.start, one.active_from, one.end, one.began, one.seen) == (
+        *(other.rows, other.start, other.active_from, other.end, other.began, other.seen),
+    )
+    return same and _figures(one) == _figures(other)
+
+
 def overlaps(sessions: Iterable[SessionTotals], parsers: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Give for each file that holds some records of others, and others of its own, what is to say of it."""
     views: defaultdict[tuple[str, str, str], list[SessionTotals]] = defaultdict(list)
     for one in sessions:
         views[one.agent, one.session, parsers.get(one.file, "")].append(one)
-    for entries in views.values():
-        for copies in stretches(entries) if len(entries) > 1 else ():
-            kept = _fullest(copies)
-            for one in copies:
-                if one not in kept and (part := _own(one, kept)):
-                    yield (
-                        one.file,
-                        f"session {one.session}: about {part:.0%} of its records are in no other file, the rest is in"
-                        f" {', '.join(other.file for other in kept)}: the totals hold each once, as an estimate",
-                    )
+    for copies in (found for entries in views.values() if len(entries) > 1 for found in stretches(entries)):
+        fullest = min(copies, key=lambda one: (-one.rows, len(one.file), one.file))
+        for one in copies:
+            if one.bound and one is fullest and len(copies) > 1:
+                yield (
+                    one.file,
+                    f"session {one.session}: other files hold some of its records too, and may hold others; they were"
+                    " not read again, as they are too large or have changed: the totals are a lower bound",
+                )
+            elif one.joined is not None and one.added:
+                rows = f"{one.added:,} of its rows are" if one.added > 1 else "1 of its rows is"
+                yield (
+                    one.file,
+                    f"session {one.session}: {rows} in no fuller file, others are in {fullest.file}: the totals count"
+                    " each record once, by reading both again",
+                )
 
 
 def _union(copies: Sequence[SessionTotals]) -> Figures:
-    """Count what entries that share records hold together, each record once as well as that can be told."""
-    kept = _fullest(copies)
-    total = _sum(map(_figures, kept))
-    for one in copies:
-        part = 0.0 if one in kept else _own(one, kept)
-        if part:
-            counts = {name for name, figure in _figures(one).items() if isinstance(figure, int)}
-            more = {name: part * figure for name, figure in _figures(one).items()}
-            total = _sum([total, {name: round(figure) if name in counts else figure for name, figure in more.items()}])
-    return total
-
-
-def _own(one: SessionTotals, kept: Iterable[SessionTotals]) -> float:
-    """Give the share of a file's records that is in none of the others; 0 where that cannot be told."""
-    known = time = 0.0
-    for other in kept:
-        if one.seen is None or other.seen is None or not (share := (shared(one.seen, other.seen) or (0.0,))[0]):
-            continue
-        within = _within(one, other)
-        time += within
-        # Of more records than are marked, what lies outside of the other's time is in no case shared.
-        exact = one.seen.below is None and other.seen.below is None
-        known += share if exact else min(share, within + 1 / one.seen.rows)
-    same = known >= _SAME or (known >= _LIKELY and time >= _SAME)
-    return 0.0 if same or not known else 1 - known
-
-
-def _within(one: SessionTotals, other: SessionTotals) -> float:
-    """Give the part of a file's time that lies within the other's."""
-    if one.active_from is None or one.end is None or other.active_from is None or other.end is None:
-        return 1.0
-    inside = min(one.end, other.end) - max(one.active_from, other.active_from)
-    return max(0, inside) / (one.end - one.active_from) if one.end > one.active_from else 1.0
+    """Count what entries that share records hold together, each record once."""
+    whole = copies[0].joined if len(copies) > 1 else None
+    return _figures(whole) if whole is not None else _sum(map(_figures, _fullest(copies)))
 
 
 def _fullest(copies: Sequence[SessionTotals]) -> list[SessionTotals]:

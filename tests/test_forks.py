@@ -116,8 +116,8 @@ def test_the_coverage_says_what_was_copied(tmp_path: Path) -> None:
     assert inputs == {
         ONE: [],
         TWO: [
-            "session two: the rows up to 2026-08-01T09:05:20.000Z are copied from session one: the totals count them"
-            " there alone"
+            "session two: the rows from before 2026-08-01T09:59:00.000Z are copied from session one: all of 4 are in"
+            " session one too: the totals count each record once, by reading both again"
         ],
     }
 
@@ -142,3 +142,93 @@ def test_a_file_in_the_name_of_the_parent_that_holds_none_of_the_copied_rows_tak
     (tmp_path / TWO).write_text("".join(f"{json.dumps(row)}\n" for row in FILES[TWO]))
     total = summarise([scan_file(tmp_path / name, name, Options()) for name in (ONE, TWO)]).summary
     assert (total.prompts, total.cost) == (4, 8.0)
+
+
+def written(folder: Path, **files: list[Row]) -> Report:
+    """Write files and scan them."""
+    found = []
+    for name, rows in files.items():
+        path = folder / f"{name}.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        found.append(scan_file(path, path.name, Options()))
+    return summarise(found)
+
+
+def told(report: Report) -> tuple[Any, ...]:
+    total = report.summary
+    return total.prompts, total.replies, total.cost, total.manual_continues, total.waiting_seconds
+
+
+FORK = FILES[TWO]
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2, 3, 4])
+def test_what_a_cut_file_of_the_parent_lacks_counts_in_the_fork(tmp_path: Path, kept: int) -> None:
+    """Of a parent of which only the header was left, a fork's six prompts came as one: all that it copied went."""
+    assert told(written(tmp_path, one=FILES[ONE][: kept + 1], two=FORK)) == (3, 3, 7.0, 1, 300.0)
+
+
+@pytest.mark.parametrize("torn", [(1,), (2,), (3,), (4,), (2, 3)])
+def test_what_torn_lines_of_the_parent_lack_counts_in_the_fork(tmp_path: Path, torn: tuple[int, ...]) -> None:
+    lines = [json.dumps(row) for row in FILES[ONE]]
+    (tmp_path / "one.jsonl").write_text(
+        "".join(f"{line[:20] if at in torn else line}\n" for at, line in enumerate(lines))
+    )
+    (tmp_path / "two.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in FORK))
+    report = summarise([scan_file(tmp_path / name, name, Options()) for name in ("one.jsonl", "two.jsonl")])
+    assert told(report) == (3, 3, 7.0, 1, 300.0)
+    held = 4 - len(torn)
+    assert report.coverage.inputs[1].notes == [
+        f"session two: the rows from before 2026-08-01T09:59:00.000Z are copied from session one: {held} of 4 are in"
+        " session one too: the totals count each record once, by reading both again"
+    ]
+
+
+def test_forks_of_a_session_that_was_not_read_count_what_they_share_once(tmp_path: Path) -> None:
+    """Two forks of a missing session held its rows twice."""
+    other = [
+        head("sib", "10:30:00", ONE),
+        *COMMON,
+        asked("d0", "a3", "10:30:01", "Or so"),
+        said("d1", "d0", "10:31:00", 16.0),
+    ]
+    report = written(tmp_path, two=FORK, sib=other)
+    assert told(report) == (4, 4, 23.0, 1, 300.0)
+    assert {(one.detector, one.session, tuple(one.also)) for one in report.findings} == {
+        ("manual-continue", "two", ("sib.jsonl",)),
+        ("length-stop", "two", ("sib.jsonl",)),
+    }
+
+
+def test_a_fork_of_a_fork_that_was_not_read_counts_what_the_first_session_holds_once(tmp_path: Path) -> None:
+    """With the second of three sessions missing, eight replies came of five."""
+    assert told(written(tmp_path, one=FILES[ONE], three=FILES[THREE])) == (4, 4, 15.0, 1, 300.0)
+
+
+def test_a_fork_of_a_session_of_which_two_files_differ(tmp_path: Path) -> None:
+    more = [asked("x0", "a3", "09:30:01", "More"), said("x1", "x0", "09:30:10", 32.0)]
+    third = [asked("y0", "a3", "09:40:01", "Else"), said("y1", "y0", "09:40:10", 64.0)]
+    report = written(tmp_path, one=[*FILES[ONE], *more], copy=[*FILES[ONE], *third], two=FORK)
+    assert told(report) == (5, 5, 103.0, 1, 300.0)
+
+
+def test_files_too_large_to_be_read_twice_give_a_lower_bound_and_the_coverage_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forensics.again.MOST_BYTES", 100)
+    report = written(tmp_path, one=FILES[ONE][:2], two=FORK)
+    assert told(report) == (2, 1, 4.0, 0, 0)
+    assert report.coverage.inputs[1].notes == [
+        "session two: the rows from before 2026-08-01T09:59:00.000Z are copied from session one; they were not held"
+        " against it, as the files are too large or have changed: the totals leave them out here and are a lower bound"
+    ]
+
+
+def test_sessions_that_share_nothing_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("forensics.again.load", refuse)
+    lone = [head("lone", "08:00:00"), asked("z0", None, "08:00:01", "Hi"), said("z1", "z0", "08:00:09", 1.0)]
+    assert told(written(tmp_path, one=FILES[ONE], lone=lone, copy=FILES[ONE])) == (3, 3, 4.0, 1, 300.0)
+    assert told(written(tmp_path, two=FORK, lone=lone)) == (4, 4, 8.0, 1, 300.0)

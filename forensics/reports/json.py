@@ -11,7 +11,7 @@ from forensics.scan import Input, SessionTotals
 from forensics.summary import Report
 from forensics.times import iso
 
-UNSHOWN = frozenset({"times", "key", "seen", "began", "copied"})
+UNSHOWN = frozenset({"times", "key", "seen", "began", "copied", "kin", "older", "joined", "added", "bound"})
 """What findings and sessions hold for the program's own use."""
 
 

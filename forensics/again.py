@@ -1,0 +1,231 @@
+"""Files read a second time: where several hold the same records in part, each record is counted once, exactly.
+
+That is rare, so it may cost: a session of which two files differ, a fork beside a session that holds its rows too.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from forensics.events import Event
+from forensics.parse import NotRecognised, Unreadable
+from forensics.scan import Loaded, Result, SessionTotals, figured, history, load
+from forensics.totals import alike, stretches
+
+MOST_BYTES = 256 << 20
+"""Files that are together larger than this are not read a second time: the totals are a lower bound then."""
+
+Unit = list[SessionTotals]
+"""The entries of one session, of files of one format that hold the same records, or may."""
+Place = tuple[str, str]
+"""File and session."""
+
+
+class _Units(msgspec.Struct):
+    """What is read together: sessions that copied from one another, or one that several files hold."""
+
+    units: list[Unit]
+
+    @property
+    def entries(self) -> list[SessionTotals]:
+        return [one for unit in self.units for one in distinct(unit)]
+
+
+def trace(results: Sequence[Result]) -> None:
+    """Set on the entries that share records what they hold together, and what of it others hold too."""
+    paths = {one.input.path: one.path for one in results if one.input and one.path}
+    jobs: defaultdict[tuple[str, ...], list[_Units]] = defaultdict(list)
+    for units in _jobs(results):
+        job = _Units(units)
+        jobs[tuple(sorted({one.file for one in job.entries}))].append(job)
+    for files, together in jobs.items():
+        wanted: defaultdict[str, set[str]] = defaultdict(set)
+        for one in (entry for job in together for entry in job.entries):
+            wanted[one.file].add(one.session)
+        loaded = _loaded({file: paths[file] for file in files if file in paths}, wanted)
+        for job in together:
+            if loaded is None:
+                _bounded(job.units, paths)
+            else:
+                _counted(job.units, loaded)
+
+
+def distinct(unit: Iterable[SessionTotals]) -> list[SessionTotals]:
+    """Give the entries without those that say the same as another, the fullest first."""
+    found: list[SessionTotals] = []
+    for one in sorted(unit, key=lambda entry: (-entry.rows, len(entry.file), entry.file)):
+        if not any(alike(one, other) for other in found):
+            found.append(one)
+    return found
+
+
+def _jobs(results: Iterable[Result]) -> Iterator[list[Unit]]:
+    """Give what must be read again: families of forks, and single sessions whose files differ."""
+    views: defaultdict[tuple[str, str, str], list[SessionTotals]] = defaultdict(list)
+    for result in results:
+        for one in result.sessions:
+            views[one.agent, one.session, result.input.parser if result.input else ""].append(one)
+    units = [unit for entries in views.values() for unit in (stretches(entries) if len(entries) > 1 else [entries])]
+    related = _families(units)
+    yield from related
+    taken = {id(unit) for family in related for unit in family}
+    yield from ([unit] for unit in units if len(unit) > 1 and id(unit) not in taken and len(distinct(unit)) > 1)
+
+
+def _families(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Group sessions of which one at least is a fork: by the parents that they name, and by the rows they share."""
+    forks = [unit for unit in units if any(one.began is not None for one in unit)]
+    above: dict[Hashable, Hashable] = {}
+
+    def top(name: Hashable) -> Hashable:
+        while name in above:
+            name = above[name]
+        return name
+
+    def join(one: Hashable, other: Hashable) -> None:
+        if top(one) != top(other):
+            above[top(one)] = top(other)
+
+    marks = {mark for unit in forks for mark in _marks(unit)}
+    for unit in units if forks else ():
+        here = unit[0].agent, unit[0].session
+        for one in unit:
+            if one.began is not None and one.parent is not None:
+                join(here, (one.agent, one.parent))
+        for mark in marks & _marks(unit):
+            join(here, (unit[0].agent, mark))
+    groups: defaultdict[Hashable, list[Unit]] = defaultdict(list)
+    for unit in units if forks else ():
+        groups[top((unit[0].agent, unit[0].session))].append(unit)
+    names = {id(unit) for unit in forks}
+    return [
+        group
+        for group in groups.values()
+        if len({unit[0].session for unit in group}) > 1 and any(id(unit) in names for unit in group)
+    ]
+
+
+def _marks(unit: Unit) -> set[int]:
+    return {mark for one in unit if one.seen is not None for mark in (*one.seen.least, *one.seen.ends)}
+
+
+def _loaded(paths: Mapping[str, Path], wanted: Mapping[str, set[str]]) -> dict[Place, Loaded] | None:
+    """Read files wholly; `None` where that is too much, or where one is gone or has changed since."""
+    found: dict[Place, Loaded] = {}
+    try:
+        if sum(path.stat().st_size for path in paths.values()) > MOST_BYTES:
+            return None
+        for file, path in paths.items():
+            for session, one in load(path, file, wanted[file]).items():
+                found[file, session] = one
+    except (NotRecognised, Unreadable, OSError):
+        return None
+    return found
+
+
+def _counted(units: Sequence[Unit], loaded: Mapping[Place, Loaded]) -> None:
+    held: dict[str, Counter[Hashable]] = {}
+    for unit in _ordered(units):
+        files = [one for one in distinct(unit) if (one.file, one.session) in loaded]
+        if not files:
+            continue
+        first = loaded[files[0].file, files[0].session]
+        events = joined([loaded[one.file, one.session].events for one in files], files)
+        if len(files) > 1:
+            together = figured(first, events)
+            for one in unit:
+                one.joined = together
+        name = unit[0].session
+        if any(one.began is not None for one in unit):
+            _leave_out(unit, events, first, {kin: keys for kin, keys in held.items() if kin != name})
+        held[name] = held.get(name, Counter[Hashable]()) | Counter[Hashable](map(_moment, events))
+
+
+def joined(parts: Sequence[Sequence[Event]], entries: Sequence[SessionTotals] = ()) -> list[Event]:
+    """Give the rows of a session's files, the fullest first, each once and in order of time.
+
+    Equal rows of one file are several. The entries are told how many rows their files add to those before.
+    """
+    seen: Counter[Hashable] = Counter()
+    rows: list[tuple[int, Event]] = []
+    for at, part in enumerate(parts):
+        left, last, before = Counter(seen), 0, len(rows)
+        for event in part:
+            last = last if event.ts is None else event.ts
+            key = _key(event)
+            if left[key] > 0:
+                left[key] -= 1
+            else:
+                rows.append((last, event))
+        seen |= Counter(map(_key, part))
+        if at and entries:
+            entries[at].added = sum(event.kind != "session" for _, event in rows[before:])
+    return [event for _, event in (rows if len(parts) == 1 else sorted(rows, key=lambda one: one[0]))]
+
+
+def _leave_out(unit: Unit, events: Sequence[Event], first: Loaded, held: Mapping[str, Counter[Hashable]]) -> None:
+    """Set on a fork's entries what rows from before it began other sessions hold too, and which those are."""
+    began = max(one.began for one in unit if one.began is not None)
+    older = [one for one in events if one.kind != "session" and (one.ts is None or one.ts < began)]
+    left: Counter[Hashable] = Counter()
+    for keys in held.values():
+        left |= keys
+    rows: list[Event] = []
+    for one in older:
+        key = _moment(one)
+        if one.ts is not None and left[key] > 0:
+            left[key] -= 1
+            rows.append(one)
+    if not rows:
+        return
+    moments = set(map(_moment, rows))
+    kin = [name for name, theirs in held.items() if not moments.isdisjoint(theirs)]
+    copied = figured(first, rows)
+    for entry in unit:
+        entry.copied, entry.kin, entry.older = copied, kin, len(older)
+
+
+def _key(event: Event) -> Hashable:
+    """Tell a record among those of its session: files of one format may date it differently."""
+    return _moment(event)[:2] if event.record is not None else _moment(event)
+
+
+def _moment(event: Event) -> tuple[Hashable, ...]:
+    if event.record is not None:
+        return event.kind, event.record, event.ts
+    return event.kind, None, event.ts, event.context, event.total, event.output, event.digest, event.text
+
+
+def _ordered(units: Sequence[Unit]) -> list[Unit]:
+    """Sort parents before their forks, and those that began first before others."""
+    parents = {unit[0].session: next((one.parent for one in unit if one.began is not None), None) for unit in units}
+
+    def order(unit: Unit) -> tuple[int, int, str, str]:
+        name: str | None = unit[0].session
+        line: list[str] = []
+        while name in parents and name not in line:
+            line.append(name)
+            name = parents[name]
+        began = min((one.began for one in unit if one.began is not None), default=-1)
+        return len(line), began, unit[0].session, unit[0].file
+
+    return sorted(units, key=order)
+
+
+def _bounded(units: Sequence[Unit], paths: Mapping[str, Path]) -> None:
+    """Count the fullest file alone, and of forks what came after they began: never more than there is."""
+    for unit in units:
+        many = len(distinct(unit)) > 1
+        for one in unit:
+            one.bound = many or one.began is not None
+            if one.began is not None and one.file in paths:
+                one.copied = _before(paths[one.file], one)
+
+
+def _before(path: Path, fork: SessionTotals) -> SessionTotals | None:
+    try:
+        return history(path, {fork.session: fork.began or 0}).get(fork.session)
+    except (NotRecognised, Unreadable, OSError):  # it is gone or has changed since: it counts whole
+        return None
