@@ -131,8 +131,10 @@ def _counted(units: Sequence[Unit], loaded: Mapping[Place, Loaded]) -> None:
         files = [one for one in distinct(unit) if (one.file, one.session) in loaded]
         if not files:
             continue
-        first = loaded[files[0].file, files[0].session]
-        events = joined([loaded[one.file, one.session].events for one in files], files)
+        parts = [loaded[one.file, one.session] for one in files]
+        # What one file shows in part another may show whole.
+        first = parts[0]._replace(part=frozenset.intersection(*(one.part for one in parts)))
+        events = joined([one.events for one in parts], files)
         if len(files) > 1:
             together = figured(first, events)
             for one in unit:
@@ -216,11 +218,12 @@ def _ordered(units: Sequence[Unit]) -> list[Unit]:
 
 def _bounded(units: Sequence[Unit], paths: Mapping[str, Path]) -> None:
     """Count the fullest file alone, and of forks what came after they began: never more than there is."""
-    for unit in units:
+    for at, unit in enumerate(_ordered(units)):
         many = len(distinct(unit)) > 1
         for one in unit:
-            one.bound = many or one.began is not None
-            if one.began is not None and one.file in paths:
+            forked = at > 0 and one.began is not None
+            one.bound = many or forked
+            if forked and one.file in paths:
                 one.copied = _before(paths[one.file], one)
 
 

@@ -221,7 +221,8 @@ class Loaded(NamedTuple):
     name: str
     parser: Parser
     observable: Observable
-    hides: frozenset[str]
+    part: frozenset[str]
+    """Figures that the file shows in part."""
     events: list[Event]
 
 
@@ -236,8 +237,8 @@ def load(path: Path, name: str, sessions: Container[str]) -> dict[str, Loaded]:
     for event in read(source, chosen):
         if event.session is not None and event.session in sessions:
             rows[event.session].append(event)
-    hides = frozenset(one for one in (*chosen.hides, *source.hides))
-    return {one: Loaded(name, chosen, source.failures or chosen.failures, hides, rows[one]) for one in rows}
+    of_file = name, chosen, source.failures or chosen.failures, frozenset(source.hides)
+    return {session: Loaded(*of_file, events) for session, events in rows.items()}
 
 
 def figured(loaded: Loaded, events: Iterable[Event]) -> SessionTotals:
@@ -245,7 +246,7 @@ def figured(loaded: Loaded, events: Iterable[Event]) -> SessionTotals:
     file = File(loaded.name, loaded.parser.name, loaded.parser.agent, log=loaded.parser.log).build(events)
     (session,) = file.sessions
     continues = _by_session(detect(file, {_CONTINUES} & detectors().keys()))
-    return totals(session, continues[session.id], loaded.observable, loaded.hides)
+    return totals(session, continues[session.id], loaded.observable, loaded.parser.hides, loaded.part)
 
 
 def input_of(source: Source, chosen: Parser, *, agent: str, sessions: int) -> Input:

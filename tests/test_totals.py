@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forensics.cli import run
 from forensics.scan import Options, scan_file
 from forensics.summary import Report, summarise
 
@@ -127,7 +128,7 @@ def test_equal_rows_of_one_file_are_several(tmp_path: Path) -> None:
 
 
 def test_the_wait_for_a_person_counts_once_where_copies_went_on(tmp_path: Path) -> None:
-    cut = [
+    cut: list[Row] = [
         {"kind": "prompt", "ts": at(0), "origin": "human", "text": "Write a long story please"},
         {"kind": "reply", "ts": at(10), "stop": "length", "context": 900, "cost": 1.0},
         {"kind": "prompt", "ts": at(100), "origin": "human", "text": "continue"},
@@ -182,3 +183,14 @@ def test_copies_too_large_to_be_read_twice_give_a_lower_bound_and_the_coverage_s
         ],
         [],
     ]
+
+
+def test_the_screen_says_that_totals_are_a_lower_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path, a=replies(range(0, 40, 2)), b=replies(range(30, 50, 2)))
+    words = "the totals are a lower bound: 1 session in files too large to be read twice"
+    for most, told_there in ((1 << 20, False), (100, True)):
+        monkeypatch.setattr("forensics.again.MOST_BYTES", most)
+        run(["scan", str(tmp_path), "--fail-on", "never", "--jobs", "1"])
+        assert (words in capsys.readouterr().out.splitlines()) is told_there

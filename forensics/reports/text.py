@@ -110,6 +110,9 @@ def _coverage(console: Console, report: Report, style: Style) -> None:
         console.print(
             _text(f"{count(len(report.summary.copies), 'session')} in several files counted once (-v: which)")
         )
+    if bound := {(one.agent, one.session) for one in report.sessions if one.bound}:
+        words = f"the totals are a lower bound: {count(len(bound), 'session')} in files too large to be read twice"
+        console.print(_text(words, "yellow"))
     for sentence in blind_spots(coverage):
         console.print(_text(sentence, "dim"))
     missed = [one for one in coverage.skipped if style.verbose or one.kind not in {"same", "excluded"}]
