@@ -150,18 +150,20 @@ def joined(parts: Sequence[Sequence[Event]], entries: Sequence[SessionTotals] = 
 
     Equal rows of one file are several. The entries are told how many rows their files add to those before.
     """
-    seen: Counter[Hashable] = Counter()
+    places: defaultdict[Hashable, list[int]] = defaultdict(list)
     rows: list[tuple[int, Event]] = []
     for at, part in enumerate(parts):
-        left, last, before = Counter(seen), 0, len(rows)
+        used: Counter[Hashable] = Counter()
+        last, before = 0, len(rows)
         for event in part:
             last = last if event.ts is None else event.ts
             key = _key(event)
-            if left[key] > 0:
-                left[key] -= 1
-            else:
+            if used[key] == len(places[key]):
+                places[key].append(len(rows))
                 rows.append((last, event))
-        seen |= Counter(map(_key, part))
+            elif event.stop is not None and rows[same := places[key][used[key]]][1].stop is None:
+                rows[same] = last, event  # the other file ends before the reply does
+            used[key] += 1
         if at and entries:
             entries[at].added = sum(event.kind != "session" for _, event in rows[before:])
     return [event for _, event in (rows if len(parts) == 1 else sorted(rows, key=lambda one: one[0]))]

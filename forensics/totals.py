@@ -63,18 +63,17 @@ def stretches(entries: Iterable[SessionTotals]) -> list[list[SessionTotals]]:
 def same_records(one: SessionTotals, other: SessionTotals) -> bool:
     """Whether two files of one format show a session's same records, or may: then they are not to be added.
 
-    They overlap in time; an entry without times may overlap with anything. Where nothing that was marked tells, the
-    one must lie within the other.
+    They overlap in time; an entry without times may overlap with anything.
     """
     if one.active_from is None or one.end is None or other.active_from is None or other.end is None:
         return True
-    first, last = sorted((one, other), key=lambda entry: (entry.active_from or 0, -(entry.end or 0)))
+    first, last = sorted((one, other), key=lambda entry: entry.active_from or 0)
     if (last.active_from or 0) >= (first.end or 0):
         return False
     if one.seen is None or other.seen is None:
         return True
     share = shared(one.seen, other.seen)
-    return (last.end or 0) <= (first.end or 0) if share is None else share[0] > 0
+    return share is None or share[0] > 0
 
 
 def alike(one: SessionTotals, other: SessionTotals) -> bool:

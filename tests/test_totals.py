@@ -164,6 +164,27 @@ def test_two_views_of_one_process_whose_rows_are_dated_differently_count_each_re
         assert (report.summary.prompts, report.summary.replies) == (1, 3)
 
 
+def test_the_file_that_tells_how_a_reply_ended_is_believed(tmp_path: Path) -> None:
+    """A log that ends during a request hid the error that the step's own output has."""
+    log = [
+        {"kind": "prompt", "ts": at(0), "origin": "human"},
+        {"kind": "reply", "ts": at(3), "record": "m1", "stop": "done"},
+        {"kind": "reply", "ts": at(6), "record": "m2"},
+    ]
+    step = [{"kind": "prompt", "ts": at(5)}, {"kind": "reply", "ts": at(8), "record": "m2", "stop": "error"}]
+    for files in ({"a": log, "b": step}, {"a": step, "b": log}):
+        total = written(tmp_path, **files).summary
+        assert (total.replies, total.errors) == (2, {"unknown": 1})
+
+
+def test_logs_that_reach_beyond_one_another_and_tell_no_figures_count_each_record_once(tmp_path: Path) -> None:
+    def log(*seconds: int) -> list[Row]:
+        return [{"kind": "reply", "ts": at(second), "record": f"m{second}", "stop": "done"} for second in seconds]
+
+    report = written(tmp_path, whole=log(1, 5, 9), first=log(1, 3, 5), last=log(8, 9, 12))
+    assert report.summary.replies == 6
+
+
 def test_a_recorded_session_has_the_replies_of_its_database(corpus: Path) -> None:
     folder = corpus / "recorded" / "opencode-1.18.33" / "c_empty_summary"
     files = sorted(path for path in folder.rglob("*") if path.is_file())
