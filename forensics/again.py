@@ -4,13 +4,13 @@ That is rare, so it may cost: a session of which two files differ, a fork beside
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import NotRecognised, Unreadable
+from forensics.parse import NotRecognised, Unreadable, parsers
 from forensics.scan import Loaded, Result, SessionTotals, figured, history, load
 from forensics.totals import alike, stretches
 
@@ -61,14 +61,15 @@ def distinct(unit: Iterable[SessionTotals]) -> list[SessionTotals]:
     return found
 
 
-def _jobs(results: Iterable[Result]) -> Iterator[list[Unit]]:
+def _jobs(results: Sequence[Result]) -> Iterator[list[Unit]]:
     """Give what must be read again: families of forks, and single sessions whose files differ."""
     views: defaultdict[tuple[str, str, str], list[SessionTotals]] = defaultdict(list)
     for result in results:
         for one in result.sessions:
             views[one.agent, one.session, result.input.parser if result.input else ""].append(one)
     units = [unit for entries in views.values() for unit in (stretches(entries) if len(entries) > 1 else [entries])]
-    related = _families(units)
+    logs = {one.input.path for one in results if one.input and (own := parsers().get(one.input.parser)) and own.log}
+    related = [_without_logs(family, logs) for family in _families(units)]
     yield from related
     taken = {id(unit) for family in related for unit in family}
     yield from ([unit] for unit in units if len(unit) > 1 and id(unit) not in taken and len(distinct(unit)) > 1)
@@ -105,6 +106,12 @@ def _families(units: Sequence[Unit]) -> list[list[Unit]]:
         for group in groups.values()
         if len({unit[0].session for unit in group}) > 1 and any(id(unit) in names for unit in group)
     ]
+
+
+def _without_logs(family: Sequence[Unit], logs: Container[str]) -> list[Unit]:
+    """Leave out logs of sessions that have a file of their own here: a log of a process is long, and dates its way."""
+    filed = {unit[0].session for unit in family if unit[0].file not in logs}
+    return [unit for unit in family if unit[0].session not in filed or unit[0].file not in logs]
 
 
 def _marks(unit: Unit) -> set[int]:
