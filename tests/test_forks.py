@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forensics.cli import run
-from forensics.scan import Options, scan_file
+from forensics.scan import Options, load, scan_file
 from forensics.summary import Report, summarise
 
 Row = dict[str, Any]
@@ -232,3 +232,20 @@ def test_sessions_that_share_nothing_are_read_once(tmp_path: Path, monkeypatch: 
     lone = [head("lone", "08:00:00"), asked("z0", None, "08:00:01", "Hi"), said("z1", "z0", "08:00:09", 1.0)]
     assert told(written(tmp_path, one=FILES[ONE], lone=lone, copy=FILES[ONE])) == (3, 3, 4.0, 1, 300.0)
     assert told(written(tmp_path, two=FORK, lone=lone)) == (4, 4, 8.0, 1, 300.0)
+
+
+def test_a_log_is_not_read_again_where_its_session_has_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def noted(path: Path, *rest: Any) -> dict[str, Any]:
+        read.append(path.name)
+        return load(path, *rest)
+
+    monkeypatch.setattr("forensics.again.load", noted)
+    results = []
+    for name in (ONE, TWO, "log.jsonl"):
+        (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in FILES.get(name, FILES[ONE])))
+        results.append(scan_file(tmp_path / name, name, Options()))
+    results[2].input.parser = "openclaw-log"  # type: ignore[union-attr]
+    assert summarise(results).summary.cost == 7.0
+    assert read == [ONE, TWO]
