@@ -11,11 +11,11 @@ import msgspec
 
 from forensics.events import Event
 from forensics.parse import NotRecognised, Unreadable, parsers
-from forensics.scan import Loaded, Result, SessionTotals, figured, history, load
+from forensics.scan import Loaded, Result, SessionTotals, figured, load
 from forensics.totals import alike, stretches
 
 MOST_BYTES = 256 << 20
-"""Files that are together larger than this are not read a second time: the totals are a lower bound then."""
+"""Files that are together larger than this are not read a second time: the totals are a bound then."""
 
 Unit = list[SessionTotals]
 """The entries of one session, of files of one format that hold the same records, or may."""
@@ -47,7 +47,7 @@ def trace(results: Sequence[Result]) -> None:
         loaded = _loaded({file: paths[file] for file in files if file in paths}, wanted)
         for job in together:
             if loaded is None:
-                _bounded(job.units, paths)
+                _bounded(job.units)
             else:
                 _counted(job.units, loaded)
 
@@ -225,19 +225,9 @@ def _ordered(units: Sequence[Unit]) -> list[Unit]:
     return sorted(units, key=order)
 
 
-def _bounded(units: Sequence[Unit], paths: Mapping[str, Path]) -> None:
-    """Count the fullest file alone, and of forks what came after they began: never more than there is."""
+def _bounded(units: Sequence[Unit]) -> None:
+    """Count the fullest file alone, never more than there is; and forks whole, never less than there is."""
     for at, unit in enumerate(_ordered(units)):
         many = len(distinct(unit)) > 1
         for one in unit:
-            forked = at > 0 and one.began is not None
-            one.bound = many or forked
-            if forked and one.file in paths:
-                one.copied = _before(paths[one.file], one)
-
-
-def _before(path: Path, fork: SessionTotals) -> SessionTotals | None:
-    try:
-        return history(path, {fork.session: fork.began or 0}).get(fork.session)
-    except (NotRecognised, Unreadable, OSError):  # it is gone or has changed since: it counts whole
-        return None
+            one.bound = many or (at > 0 and one.began is not None)

@@ -37,8 +37,8 @@ def notes(sessions: Sequence[SessionTotals]) -> Iterator[tuple[str, str]]:
         if one.bound:
             yield (
                 one.file,
-                f"{told}; they were not held against it, as the files are too large or have changed: the totals leave"
-                " them out here and are a lower bound",
+                f"{told}; they were not held against it, as the files are too large or have changed: the totals count"
+                " them here too and are an upper bound",
             )
         elif one.copied is not None:
             which = "all" if one.copied.rows >= one.older else f"{one.copied.rows:,}"

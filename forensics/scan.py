@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from forensics.copied import before, began_at
+from forensics.copied import began_at
 from forensics.detect import Finding, detect, detectors
 from forensics.events import CapSource, Event
 from forensics.parse import Malformed, NotRecognised, Observable, Parser, Source, Unreadable, read, recognise
@@ -199,20 +199,6 @@ def look(
         findings=[finding for finding in findings if finding.detector in wanted],
     )
     return result, file
-
-
-def history(path: Path, began: Mapping[str, int]) -> dict[str, SessionTotals]:
-    """Give the figures of what sessions copied, by reading their file once more up to when each began.
-
-    Raises `NotRecognised`, `Unreadable` and `OSError` where the file is not what it was.
-    """
-    chosen = recognise(path)
-    source = Source(path)
-    file = File(source.name, chosen.name, chosen.agent, log=chosen.log)
-    file.build(before(read(source, chosen), began))
-    continues = _by_session(detect(file, {_CONTINUES} & detectors().keys()))
-    hides = (chosen.hides, source.hides)
-    return {one.id: totals(one, continues[one.id], source.failures or chosen.failures, *hides) for one in file.sessions}
 
 
 class Loaded(NamedTuple):

@@ -212,15 +212,15 @@ def test_a_fork_of_a_session_of_which_two_files_differ(tmp_path: Path) -> None:
     assert told(report) == (5, 5, 103.0, 1, 300.0)
 
 
-def test_files_too_large_to_be_read_twice_give_a_lower_bound_and_the_coverage_says_so(
+def test_files_too_large_to_be_read_twice_give_an_upper_bound_and_the_coverage_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("forensics.again.MOST_BYTES", 100)
     report = written(tmp_path, one=FILES[ONE][:2], two=FORK)
-    assert told(report) == (2, 1, 4.0, 0, 0)
+    assert told(report) == (4, 3, 7.0, 1, 300.0)
     assert report.coverage.inputs[1].notes == [
         "session two: the rows from before 2026-08-01T09:59:00.000Z are copied from session one; they were not held"
-        " against it, as the files are too large or have changed: the totals leave them out here and are a lower bound"
+        " against it, as the files are too large or have changed: the totals count them here too and are an upper bound"
     ]
 
 

@@ -110,9 +110,11 @@ def _coverage(console: Console, report: Report, style: Style) -> None:
         console.print(
             _text(f"{count(len(report.summary.copies), 'session')} in several files counted once (-v: which)")
         )
-    if bound := {(one.agent, one.session) for one in report.sessions if one.bound}:
-        words = f"the totals are a lower bound: {count(len(bound), 'session')} in files too large to be read twice"
-        console.print(_text(words, "yellow"))
+    bound = {(one.agent, one.session, one.began is not None) for one in report.sessions if one.bound}
+    for name, kind, forked in (("a lower", "session", False), ("an upper", "fork", True)):
+        if many := sum(one[2] is forked for one in bound):
+            words = f"the totals are {name} bound: {count(many, kind)} in files too large to be read twice"
+            console.print(_text(words, "yellow"))
     for sentence in blind_spots(coverage):
         console.print(_text(sentence, "dim"))
     missed = [one for one in coverage.skipped if style.verbose or one.kind not in {"same", "excluded"}]
