@@ -409,3 +409,12 @@ def test_an_id_begun_alike_in_two_files_is_not_taken_from_the_first(
     assert not target.exists()
     assert run(["capture", str(folder), "--finding", last.id, "-o", str(target), "--quiet"]) == 0
     assert target.exists()
+
+
+def test_a_folder_that_holds_the_input_is_refused_with_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"session":"s","kind":"session","agent":"demo"}\n', encoding="utf-8")
+    assert run(["capture", str(path), "--all", "-o", str(tmp_path)]) == 2
+    assert "holds s.jsonl, which is read; give a folder of its own" in capsys.readouterr().err

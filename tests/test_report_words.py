@@ -11,7 +11,7 @@ from forensics.cli import run
 from forensics.incident.build import incident
 from forensics.incident.evidence import words
 from forensics.incident.model import Clock, Impact, Incident, Track
-from forensics.incident.replayed import replays
+from forensics.incident.replayed import _interval, replays
 from forensics.incident.undated import undated
 from forensics.inputs import expand
 from forensics.parsers._opencode_log import RETRIED
@@ -268,3 +268,20 @@ def test_a_peak_is_told_of_the_window_that_held_at_it(tmp_path: Path, incident_o
     ]
     (track,) = incident_of(write(tmp_path / "s.jsonl", *rows)).tracks
     assert (track.peak, track.cap) == ((BEGIN + 2000, 600_100), 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "said"),
+    [
+        ("continues_avoided", -6, -6, "6 more instead"),
+        ("continues_avoided", -2, 3, "2 more instead to 3"),
+        ("compactions_avoided", 6, 6, "6"),
+        ("hours_avoided", -0.5, 0.5, "30 min more instead to 30 min"),
+        ("dollars_avoided", -1.5, None, "$1.50 more instead to an unknown number"),
+    ],
+)
+def test_what_a_policy_would_have_spent_on_top_is_no_negative_saving(
+    name: str, low: float, high: float | None, said: str
+) -> None:
+    """A report said that -6 messages of a person would have been avoided."""
+    assert _interval(name, low, high) == said

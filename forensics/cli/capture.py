@@ -68,7 +68,7 @@ def capture(  # noqa: PLR0917  (the options of the command)
     target = _target(output, all_=all_)
     asked = _asked(cap, now, set_)
     with _common.spool([path]) as spooled:
-        inputs = _inputs(path, spooled, sorted(target.iterdir() if all_ and target.is_dir() else [target]))
+        inputs = _inputs(path, spooled, target, sorted(target.iterdir() if all_ and target.is_dir() else [target]))
         job = _Job(inputs, target, force=force, quiet=quiet, wanted=finding)
         read = job.run(asked, keep_errors=keep_text == "errors", exact=exact)
     if not read:
@@ -99,7 +99,7 @@ def _asked(cap: str | None, now: str | None, set_: list[str] | None) -> Settings
     return settings(given, Path.cwd(), detectors)
 
 
-def _inputs(path: str, spooled: Path, there: list[Path]) -> Inputs:
+def _inputs(path: str, spooled: Path, target: Path, there: list[Path]) -> Inputs:
     """Find the files; refuse to write where one of them, or a link to one, is `there` in the way."""
     try:
         inputs = expand([path], spooled, _common.stdin(), outputs=there if path == STDIN else [])
@@ -109,6 +109,8 @@ def _inputs(path: str, spooled: Path, there: list[Path]) -> Inputs:
         raise UsageError(str(error)) from error
     for one in there:
         if inputs.holds(one):
+            if target.is_dir():
+                raise UsageError(f"--output: {target}: holds {one.name}, which is read; give a folder of its own")
             raise UsageError(f"--output: {WouldOverwrite(one)}")
     return inputs
 

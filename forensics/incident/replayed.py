@@ -104,10 +104,13 @@ def _interval(name: str, low: float | None, high: float | None) -> str:
 
 
 def _figure(name: str, value: float | None) -> str:
+    """Say a figure that would have been avoided; one below 0 would have been spent on top."""
     if value is None:
         return "an unknown number"
+    if value < 0:
+        return f"{_figure(name, -value)} more instead"
     if name.startswith("dollars"):
         return money(value)
     if name.startswith("hours"):
-        return f"{value:,.1f} h" if abs(value) >= 1 else duration(value * 3600) if value >= 0 else f"{value:,.2f} h"
+        return f"{value:,.1f} h" if value >= 1 else duration(value * 3600)
     return f"{value:,.0f}"
