@@ -62,10 +62,7 @@ def crash_loop(file: File, *, exits: Annotated[int, Within(1)] = 2, window: floa
     inside, at_once = (near.count(True), len(crashes) - len(others)) if timed else (None, None)
     elsewhere = near.count(False) if timed else None
     yield Claim(
-        message=(
-            f"{len(crashes)} exits with an error: {_told(inside)} in a compaction window (correlated, not caused),"
-            f" {_told(at_once)} immediate respawn failures, {_told(elsewhere)} elsewhere"
-        ),
+        message=_sentence(len(crashes), inside, at_once, elsewhere),
         evidence=shortened([row for crash in crashes for row in _rows(crash)]),
         measures={
             "exits": Measure(len(crashes), "observed"),
@@ -81,8 +78,16 @@ def crash_loop(file: File, *, exits: Annotated[int, Within(1)] = 2, window: floa
     )
 
 
-def _told(count: int | None) -> str:
-    return "an unknown number" if count is None else str(count)
+def _sentence(exits: int, inside: int | None, at_once: int | None, elsewhere: int | None) -> str:
+    if inside is None:
+        return (
+            f"{exits} exits with an error; how many in a compaction window or at once after a start is unknown, for a"
+            " time is missing or the clock went back"
+        )
+    return (
+        f"{exits} exits with an error: {inside} in a compaction window (correlated, not caused),"
+        f" {at_once} immediate respawn failures, {elsewhere} elsewhere"
+    )
 
 
 def _ends(host: list[Event]) -> Iterator[_Crash]:
