@@ -289,7 +289,7 @@ def totals(
         parent=session.parent,
         rows=session.rows,
         start=session.start,
-        active_from=next((e.ts for e in session.events if e.ts is not None and e.kind != "session"), None),
+        active_from=session.active_from,
         end=session.end,
         prompts=shown("prompts", session.prompts),
         replies=shown("replies", session.replies),

@@ -32,6 +32,8 @@ class Session:
         self.events: list[Event] = []
         self.samples = Samples()
         self.start: int | None = None
+        self.active_from: int | None = None
+        """The first time in the file after the header, which may be that of the whole session."""
         self.end: int | None = None
         self.rows = 0
         self.prompts = 0
@@ -68,6 +70,8 @@ class Session:
         event.nth = self.good
         ts = event.ts
         if ts is not None:
+            if self.active_from is None and event.kind != "session":
+                self.active_from = ts
             if self.end is None or self.start is None:
                 self.start = self.end = ts
             elif ts > self.end:
@@ -218,6 +222,8 @@ class Session:
     def _take(self, run: Run) -> None:
         """Take good replies that came as columns; they are measured with the row that brings them."""
         count = len(run.lines)
+        if self.active_from is None:
+            self.active_from = run.start
         self.rows += count + run.prompts
         self.prompts += run.prompts
         self.replies += count

@@ -43,7 +43,7 @@ def brief(reader: Reader, *, held: bool) -> Iterator[Event]:  # noqa: PLR0915  (
             continue
         before = time
         if shape is ThinkingLine:
-            if story.calm and story.begun and (turns.goes_on or turns.gathers):
+            if story.calm and (turns.goes_on or turns.gathers):
                 story.left = story.note = line, entry
                 story.omitted += 1
                 continue
@@ -96,8 +96,6 @@ class _Story:
         """A row that says nothing may be left out."""
         self.before = _FIRST
         """The time of the row before, while `other` is at work."""
-        self.begun = False
-        """A dated row that the session keeps was told: its time is the first that counts."""
 
     def look_at(self, record: str, message: Message) -> None:
         """See whether a tool's result tells the agent: then that is to be told first."""
@@ -115,12 +113,7 @@ class _Story:
         if reader.mind_clock(line, entry, ts) or ts is None:
             yield from self._all()  # what was left out may hold the latest time, and the next row the first
             self.calm = False
-        quiet = type(entry) is ThinkingLine and self.calm and self.begun
-        if quiet and (self.turns.goes_on or self.turns.gathers):
-            self.left = self.note = line, entry
-            self.omitted += 1
-        else:
-            yield from self.told(line, entry, ts)
+        yield from self.told(line, entry, ts)
         self.before = datetime.fromtimestamp(reader.last / 1000, UTC) if reader.last else _FIRST
 
     def told(self, line: int, entry: Entry, ts: int | None) -> Iterator[Event]:
@@ -137,7 +130,6 @@ class _Story:
         yield event
         if not self.held:
             yield from reader.restated(line)
-        self.begun = event.kind != "session" and (self.begun or (event.kind != "tool" and ts is not None))
         # The first dated row after a header may hold the session's first time; a cut reply's tool row says that it ran.
         says = event.kind == "session" or (event.kind == "reply" and event.stop == "length")
         self.calm = not says and (self.calm or ts is not None)

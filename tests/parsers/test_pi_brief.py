@@ -164,6 +164,22 @@ def test_a_brief_reading_of_any_session_tells_the_same(
     assert _looked_at(path, brief=False, cap=cap)[1:] == _looked_at(path, brief=True, cap=cap)[1:]
 
 
+def test_the_first_time_is_that_of_the_first_dated_row_though_its_run_is_not_told(tmp_path: Path) -> None:
+    """It was that of the first dated row that a session keeps, which depends on the reading."""
+    lines: list[dict[str, object]] = [
+        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
+    ]
+    for second, kind in enumerate((0, 0, 0, 6)):
+        message = {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[kind]}
+        time = {"timestamp": f"2026-07-01T10:00:0{second}.000Z"} if second else {}
+        lines.append({"type": "message", "message": message, **time})
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert _looked_at(path, brief=True)[1:] == _looked_at(path, brief=False)[1:]
+    session = File("s.jsonl", "pi", "pi").build(read(Source(path), parsers()["pi"])).sessions[0]
+    assert session.active_from == 1_782_900_001_000
+
+
 def test_turns_between_turns_that_went_well_are_not_told(tmp_path: Path) -> None:
     lines: list[dict[str, object]] = [
         {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
