@@ -7,12 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
 from forensics.events import Event
 from forensics.parse import NotRecognised, Unreadable, parsers
 from forensics.scan import Loaded, Result, SessionTotals, figured, load
-from forensics.totals import alike, stretches
+from forensics.totals import alike, fuller_first, stretches
 
 MOST_BYTES = 256 << 20
 """Files that are together larger than this are not read a second time: the totals are a bound then."""
@@ -23,39 +21,28 @@ Place = tuple[str, str]
 """File and session."""
 
 
-class _Units(msgspec.Struct):
-    """What is read together: sessions that copied from one another, or one that several files hold."""
-
-    units: list[Unit]
-
-    @property
-    def entries(self) -> list[SessionTotals]:
-        return [one for unit in self.units for one in distinct(unit)]
-
-
 def trace(results: Sequence[Result]) -> None:
     """Set on the entries that share records what they hold together, and what of it others hold too."""
     paths = {one.input.path: one.path for one in results if one.input and one.path}
-    jobs: defaultdict[tuple[str, ...], list[_Units]] = defaultdict(list)
-    for units in _jobs(results):
-        job = _Units(units)
-        jobs[tuple(sorted({one.file for one in job.entries}))].append(job)
+    jobs: defaultdict[tuple[str, ...], list[list[Unit]]] = defaultdict(list)
+    for job in _jobs(results):
+        jobs[tuple(sorted({one.file for unit in job for one in distinct(unit)}))].append(job)
     for files, together in jobs.items():
         wanted: defaultdict[str, set[str]] = defaultdict(set)
-        for one in (entry for job in together for entry in job.entries):
+        for one in (entry for job in together for unit in job for entry in distinct(unit)):
             wanted[one.file].add(one.session)
         loaded = _loaded({file: paths[file] for file in files if file in paths}, wanted)
         for job in together:
             if loaded is None:
-                _bounded(job.units)
+                _bounded(job)
             else:
-                _counted(job.units, loaded)
+                _counted(job, loaded)
 
 
 def distinct(unit: Iterable[SessionTotals]) -> list[SessionTotals]:
     """Give the entries without those that say the same as another, the fullest first."""
     found: list[SessionTotals] = []
-    for one in sorted(unit, key=lambda entry: (-entry.rows, len(entry.file), entry.file)):
+    for one in sorted(unit, key=fuller_first):
         if not any(alike(one, other) for other in found):
             found.append(one)
     return found

@@ -7,19 +7,7 @@ import msgspec
 from forensics.detect import Finding
 from forensics.scan import Compactions, SessionTotals
 from forensics.times import iso
-
-_FIGURES = (
-    "prompts",
-    "replies",
-    "length_stops",
-    "aborted",
-    "manual_continues",
-    "input_tokens",
-    "cached_tokens",
-    "output_tokens",
-    "cost",
-    "waiting_seconds",
-)
+from forensics.totals import SUMS
 
 
 def own(sessions: Sequence[SessionTotals]) -> list[SessionTotals]:
@@ -77,7 +65,7 @@ def _place(one: Finding) -> tuple[str, int | None, int | None]:
 
 
 def _without(one: SessionTotals, copied: SessionTotals) -> SessionTotals:
-    left = {name: _less(getattr(one, name), getattr(copied, name)) for name in _FIGURES}
+    left = {name: _less(getattr(one, name), getattr(copied, name)) for name in SUMS}
     errors = None if one.errors is None else _fewer(one.errors, copied.errors or {})
     names = [field.name for field in msgspec.structs.fields(Compactions)]
     tries = {name: _less(getattr(one.compactions, name), getattr(copied.compactions, name)) for name in names}

@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,7 +17,8 @@ _INNER = "compactions."
 _ERRORS = "errors."
 _ENDS = ("length_stops", "aborted")
 _TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
-_SUMS = ("prompts", "replies", *_ENDS, "manual_continues", *_TOKENS, "cost", "waiting_seconds")
+SUMS = ("prompts", "replies", *_ENDS, "manual_continues", *_TOKENS, "cost", "waiting_seconds")
+"""A session's figures that add up, beside its errors and its compactions."""
 
 
 class Copies(msgspec.Struct, kw_only=True):
@@ -25,6 +28,14 @@ class Copies(msgspec.Struct, kw_only=True):
     agent: str
     file: str
     others: list[str]
+
+
+class _Group(NamedTuple):
+    """Entries that belong together: when the last was added, until when they reach, which they are."""
+
+    at: int
+    end: float
+    entries: list[SessionTotals]
 
 
 def totals(sessions: Iterable[SessionTotals], parsers: dict[str, str]) -> tuple[Figures, list[Copies]]:
@@ -44,20 +55,33 @@ def totals(sessions: Iterable[SessionTotals], parsers: dict[str, str]) -> tuple[
         total.append(_seen_by([_sum(map(_union, one)) for one in found.values()]))
         if len(found) > 1 or any(len(entries) > 1 for one in found.values() for entries in one):
             files = [entry for one in found.values() for entries in one for entry in entries]
-            first = min(files, key=lambda one: (-one.rows, len(one.file), one.file)).file
+            first = min(files, key=fuller_first).file
             others = sorted({one.file for one in files} - {first})
             copies.append(Copies(session=session, agent=agent, file=first, others=others))
     return _sum(total), copies
 
 
+def fuller_first(one: SessionTotals) -> tuple[int, int, str]:
+    """Sort entries of a session: the one with most rows first."""
+    return -one.rows, len(one.file), one.file
+
+
 def stretches(entries: Iterable[SessionTotals]) -> list[list[SessionTotals]]:
-    """Group the entries that hold the same records, or may."""
-    groups: list[list[SessionTotals]] = []
-    for one in sorted(entries, key=lambda entry: (entry.active_from or 0, entry.file)):
-        joined = [group for group in groups if any(same_records(one, other) for other in group)]
-        groups = [group for group in groups if group not in joined]
-        groups.append([*(entry for group in joined for entry in group), one])
-    return groups
+    """Group the entries that hold the same records, or may; those that lie apart in time are not compared."""
+    apart: list[_Group] = []
+    near: list[_Group] = []
+    for at, one in enumerate(sorted(entries, key=lambda entry: (entry.active_from or 0, entry.file))):
+        timed = one.active_from is not None and one.end is not None
+        if timed:
+            apart += [group for group in near if group.end < (one.active_from or 0)]
+            near = [group for group in near if group.end >= (one.active_from or 0)]
+        else:  # it may hold records of any
+            apart, near = [], sorted((*apart, *near))
+        joined = [group for group in near if any(same_records(one, other) for other in group.entries)]
+        near = [group for group in near if group not in joined]
+        end = max((*(group.end for group in joined), (one.end or 0) if timed else inf))
+        near.append(_Group(at, end, [*(entry for group in joined for entry in group.entries), one]))
+    return [group.entries for group in sorted((*apart, *near))]
 
 
 def same_records(one: SessionTotals, other: SessionTotals) -> bool:
@@ -90,7 +114,7 @@ def overlaps(sessions: Iterable[SessionTotals], parsers: dict[str, str]) -> Iter
     for one in sessions:
         views[one.agent, one.session, parsers.get(one.file, "")].append(one)
     for copies in (found for entries in views.values() if len(entries) > 1 for found in stretches(entries)):
-        fullest = min(copies, key=lambda one: (-one.rows, len(one.file), one.file))
+        fullest = min(copies, key=fuller_first)
         for one in copies:
             if one.bound and one is fullest and len(copies) > 1:
                 yield (
@@ -116,7 +140,7 @@ def _union(copies: Sequence[SessionTotals]) -> Figures:
 def _fullest(copies: Sequence[SessionTotals]) -> list[SessionTotals]:
     """Choose entries of which no two share records and that together have most rows: one log, or one of each run."""
     orders = (
-        sorted(copies, key=lambda one: (-one.rows, len(one.file), one.file)),
+        sorted(copies, key=fuller_first),
         sorted(copies, key=lambda one: (one.end or 0, one.rows, one.file)),
     )
     return max(map(_apart, orders), key=lambda chosen: sum(one.rows for one in chosen))
@@ -131,7 +155,7 @@ def _apart(ordered: Iterable[SessionTotals]) -> list[SessionTotals]:
 
 
 def _figures(one: SessionTotals) -> Figures:
-    known: dict[str, float | None] = {name: getattr(one, name) for name in _SUMS}
+    known: dict[str, float | None] = {name: getattr(one, name) for name in SUMS}
     known |= {f"{_ERRORS}{fault}": count for fault, count in (one.errors or {}).items()}
     known |= {f"{_INNER}{name}": count for name, count in msgspec.structs.asdict(one.compactions).items()}
     return {name: figure for name, figure in known.items() if figure is not None}
