@@ -14,6 +14,7 @@ import pytest
 
 from forensics import __version__
 from forensics.cli import _common, _run, help_pages, run
+from forensics.cli._main import _VERBOSE, COMMANDS
 from forensics.cli._places import look, places
 from forensics.detect import Claim, Detector, Measure, detectors
 from forensics.parse import Parser, recognise
@@ -623,3 +624,7 @@ def test_a_selection_of_no_detector_is_told_and_runs_nothing(
 def test_a_format_that_read_does_not_know_is_told_with_all_there_are(command: Command, calm: Path) -> None:
     told = "--format: 'xml': not a format of the event table; there are csv, jsonl, parquet, timesketch"
     assert command("read", calm, "-f", "xml") == (2, "", f"forensics: error: {told}\n")
+
+
+def test_the_commands_that_show_a_traceback_are_those_that_say_so() -> None:
+    assert {name for name in COMMANDS if "--verbose" in help_pages()[name]} == _VERBOSE

@@ -17,15 +17,8 @@ from forensics.cli import run
 from forensics.config import UsageError
 from forensics.inputs import LOCK, Found
 from forensics.scan import Options
+from tests.captured import CAPTURES
 
-CAPTURES = (
-    "length.jsonl",
-    "no-shrink.json",
-    "no-summary.log",
-    "two-failures.jsonl",
-    "two-sessions.jsonl",
-    "underflow.jsonl",
-)
 Command = Callable[..., tuple[int, str, str]]
 
 

@@ -10,15 +10,7 @@ from forensics.checking.mutations import MUTATIONS, Mutation, Rows
 from forensics.cli import run
 from forensics.events import Event
 from forensics.scan import Options
-
-CAPTURES = (
-    "length.jsonl",
-    "no-shrink.json",
-    "no-summary.log",
-    "two-failures.jsonl",
-    "two-sessions.jsonl",
-    "underflow.jsonl",
-)
+from tests.captured import CAPTURES
 
 
 def tried(path: Path) -> Trial:

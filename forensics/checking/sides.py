@@ -114,15 +114,16 @@ def of_document(path: Path) -> Side:
                 f"{path}: --min-severity left {_findings(hidden.by_severity)} out of it, so that its rates would be too"
                 " low; scan again with --min-severity note"
             )
+        found = _found(content["findings"])
         return Side(
             name=path.as_posix(),
             files=content["coverage"]["files"],
             result=msgspec.convert(content["summary"]["result"], Verdict),
             detectors=content["detectors"],
             sessions=[msgspec.convert(_timed(one), SessionTotals) for one in content["sessions"]],
-            findings=lasting([*_found(content["findings"]), *_accepted(_found(content["suppressed"]))]),
+            findings=lasting([*found, *_accepted(_found(content["suppressed"]))]),
             parsers={one["path"]: one["parser"] for one in content["coverage"]["inputs"]},
-            notes=[*_notes(path, hidden), *_unjudged(path.as_posix(), _found(content["findings"]))],
+            notes=[*_notes(path, hidden), *_unjudged(path.as_posix(), found)],
         )
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error

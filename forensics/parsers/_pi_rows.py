@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
@@ -32,7 +31,6 @@ from forensics.parsers._pi_summary import details_of, dropped, spent, summarised
 from forensics.parsers._pi_tree import Branch, Tree
 from forensics.tolerant import canonical, salvage
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MINUTE = 60_000
 _CLOCK_NOTES = 5
 _SESSION_FILE = re.compile(r"_([A-Za-z0-9][A-Za-z0-9._-]*?)\.jsonl$")
