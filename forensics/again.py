@@ -68,9 +68,12 @@ def _families(units: Sequence[Unit]) -> list[list[Unit]]:
     above: dict[Hashable, Hashable] = {}
 
     def top(name: Hashable) -> Hashable:
-        while name in above:
-            name = above[name]
-        return name
+        found = name
+        while found in above:
+            found = above[found]
+        while name != found:  # so that no way is long the next time
+            above[name], name = found, above[name]
+        return found
 
     def join(one: Hashable, other: Hashable) -> None:
         if top(one) != top(other):

@@ -141,7 +141,8 @@ class Round(msgspec.Struct):
     asked: int = 0
     """Prompts that the agent did not write itself: `prompts`, and those whose writer is not on record."""
     failed: list[Event] = []
-    """Replies that did not end well, until the next attempt; of a long run the first and the last."""
+    """Replies that did not end well, until the next attempt, those left out that the person aborted; of a long run the
+    first and the last."""
     failures: int = 0
     overflows: int = 0
     first: Event | None = None
@@ -170,6 +171,7 @@ def rounds(events: list[Event], pairs: list[Attempt], good: int, context: Callab
             if found:
                 found[-1].prompts += event.run.prompts
                 found[-1].asked += event.run.prompts
+                found[-1].failures += event.run.stopped
         pair = owner.get(id(event))
         if pair is not None and not (pair.trigger == "manual" or pair.outcome == "skipped"):
             if found and found[-1].attempt is pair:
@@ -227,4 +229,6 @@ def _tally(one: Round, reply: Event) -> None:
         return
     one.failures += 1
     one.overflows += reply.fault == "overflow"
+    if reply.stop == "aborted" and reply.fault is None:
+        return
     one.failed = [*one.failed[:1], reply]

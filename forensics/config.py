@@ -3,7 +3,6 @@
 import difflib
 import json
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -138,6 +137,8 @@ def from_file(start: Path, detectors: Callable[[], Mapping[str, Detector]]) -> S
 
 
 def _toml(path: Path) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  (2 ms of every start)
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -6,6 +6,7 @@ Rows stream through the program as `Event` structs; `SCHEMA` gives the same colu
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -61,26 +62,25 @@ class Run(msgspec.Struct, gc=False):
     """
 
     lines: Sequence[int]
-    times: Sequence[int]
-    """Never falling."""
+    dates: Sequence[datetime]
+    """Never falling, each with its zone."""
     contexts: Sequence[int]
-    totals: Sequence[int | None]
+    totals: Sequence[int]
+    """-1 where it is unknown."""
+    start: int
+    """The time of the first, UTC milliseconds."""
+    end: int
+    """The time of the last."""
     input: int = 0
     cached: int = 0
     output: int = 0
     cost: float | None = None
     prompts: int = 0
     """A person's prompts among them, where whole turns were gathered."""
-
-    @property
-    def start(self) -> int:
-        """The time of the first, UTC milliseconds."""
-        return self.times[0]
-
-    @property
-    def end(self) -> int:
-        """The time of the last, UTC milliseconds."""
-        return self.times[-1]
+    stopped: int = 0
+    """Replies of these turns that the person aborted."""
+    unmeasured: Sequence[int] = ()
+    """The times of those among them that have no figures, and stand in no column."""
 
 
 class Event(msgspec.Struct, kw_only=True, gc=False):

@@ -18,10 +18,13 @@ _ASIDE = re.compile(r"\bheartbeat|\bcron\b|\bmemory flush\b", re.IGNORECASE)
 _ANNOUNCED = ("recovery ended:", "record ends:")
 """How a note begins that says that the agent gave up, or that the record itself was cut here on purpose."""
 # What agents say themselves when they give up: pi, opencode, Kilo Code (Kilo-Org/kilocode#9285), oh-my-pi, PilotDeck.
-_GIVES_UP = re.compile(
-    r"too large to compact|recovery failed|compaction exhausted|paused to avoid a loop|is thrashing"
-    r"|after_emergency_compaction",
-    re.IGNORECASE,
+_GIVES_UP = (
+    "too large to compact",
+    "recovery failed",
+    "compaction exhausted",
+    "paused to avoid a loop",
+    "is thrashing",
+    "after_emergency_compaction",
 )
 _FAILED = frozenset({"error", "empty", "filtered"})
 _TOGETHER_MS = 60_000
@@ -145,7 +148,8 @@ class Break(NamedTuple):
 
 def gives_up(error: str | None) -> bool:
     """Whether an error's words are those in which an agent says that its recovery is over."""
-    return error is not None and _GIVES_UP.search(error) is not None
+    words = (error or "").lower()
+    return any(one in words for one in _GIVES_UP)
 
 
 def failures(session: Session) -> list[Failure]:

@@ -15,6 +15,7 @@ from forensics.head import HEAD_BYTES, Head, is_quotation, looks_like
 from forensics.sane import guarded
 from forensics.source import (
     TORN,
+    Batch,
     Block,
     Malformed,
     Observable,
@@ -31,6 +32,7 @@ from forensics.writing import Piece, Rules, Wanted, json_lines, words, write_jso
 __all__ = [
     "HEAD_BYTES",
     "TORN",
+    "Batch",
     "Block",
     "Head",
     "Malformed",

@@ -1,23 +1,33 @@
 """Make hostile text harmless for the place it is written to. Everything a transcript contains is hostile."""
 
 import re
+from functools import cache
 
-_CONTROL = re.compile(
-    "["
-    "\0-\x1f\x7f-\x9f"  # C0 with ESC, C1
-    "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"  # bidi controls and invisible separators
-    "\ud800-\udfff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f"  # tags: text that no screen shows
-    "]"
-)
 _SPACE = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&$@:=^])")
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@cache  # 4 ms, of which text in ASCII needs none
+def _control() -> re.Pattern[str]:
+    return re.compile(
+        "["
+        "\0-\x1f\x7f-\x9f"  # C0 with ESC, C1
+        "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"  # bidi controls and invisible separators
+        "\ud800-\udfff\ufff9-\ufffb"
+        "\U000e0000-\U000e007f"  # tags: text that no screen shows
+        "]"
+    )
+
+
+@cache
+def _not_xml() -> re.Pattern[str]:
+    return re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def plain(text: str) -> str:
     """Give one line without control characters: line ends and tabs become a space, other ones their number."""
-    return _CONTROL.sub(_shown, _SPACE.sub(" ", text))
+    shown = _SPACE.sub(" ", text)
+    return shown if shown.isascii() and shown.isprintable() else _control().sub(_shown, shown)
 
 
 def _shown(match: re.Match[str]) -> str:
@@ -27,7 +37,7 @@ def _shown(match: re.Match[str]) -> str:
 
 def json(text: str) -> str:
     """Escape what no screen should be given in JSON text: the document is the same, and its values are."""
-    return text if text.isascii() and "\x7f" not in text else _CONTROL.sub(_escaped, text)
+    return text if text.isascii() and "\x7f" not in text else _control().sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -50,7 +60,7 @@ def cell(text: str) -> str:
 
 def xml(text: str) -> str:
     """Leave out the characters that XML 1.0 does not allow, and show the other controls."""
-    return plain(_NOT_XML.sub("", text))
+    return plain(_not_xml().sub("", text))
 
 
 def workflow(text: str) -> str:

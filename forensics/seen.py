@@ -6,6 +6,7 @@ from zlib import crc32
 
 import msgspec
 
+from forensics.events import Event
 from forensics.timeline import Session
 
 MOST = 64
@@ -14,7 +15,7 @@ ENDS = 8
 """Marks kept of each end: a short copy of a long recording begins or ends as that does, and is known by it."""
 _LONG = 64
 _PART = 13
-"""Of more rows than `_LONG` those whose time is a multiple of this are marked. Theirs are the least marks."""
+"""Of more rows than `_LONG` those are marked whose milliseconds are a multiple of this. Theirs are the least marks."""
 _HIGH = 1 << 61
 
 
@@ -33,10 +34,11 @@ def seen(session: Session) -> Seen:
     """Give the marks of a session."""
     rows = len(session.samples)
     failures = list(_failures(session))
-    marks = {_mark(one) for one in (*session.samples.figures(_PART if rows > _LONG else 1), *failures)}
+    samples = session.samples
+    marks = {_mark(one) for one in (*(samples.marked(_PART) if rows > _LONG else samples.ends()), *failures)}
     least = tuple(nsmallest(MOST, marks))
     whole = rows <= _LONG and len(marks) <= MOST
-    ends = [*session.samples.figures(1, ENDS), *(failures if rows <= ENDS else ())]
+    ends = [*samples.ends(ENDS), *(failures if rows <= ENDS else ())]
     return Seen(
         rows=rows + len(failures),
         least=least,
@@ -46,7 +48,7 @@ def seen(session: Session) -> Seen:
 
 
 def _mark(row: tuple[int, ...]) -> int:
-    return hash(row) % _HIGH + (_HIGH if row[0] % _PART else 0)
+    return hash(row) % _HIGH + (_HIGH if row[0] % 1000 % _PART else 0)
 
 
 def _failures(session: Session) -> Iterator[tuple[int, ...]]:
@@ -54,7 +56,14 @@ def _failures(session: Session) -> Iterator[tuple[int, ...]]:
     for one in session.events:
         said = one.kind == "compacted" or (one.kind == "reply" and one.stop in {"error", "length", "aborted"})
         if said and one.context is None and one.ts is not None:
-            yield one.ts, crc32(f"{one.kind} {one.stop} {one.fault} {one.outcome}".encode())
+            yield one.ts, _kind(one)
+    if session.stopped:
+        kind = _kind(Event(kind="reply", stop="aborted"))
+        yield from ((time, kind) for time in session.stopped)
+
+
+def _kind(row: Event) -> int:
+    return crc32(f"{row.kind} {row.stop} {row.fault} {row.outcome}".encode())
 
 
 def shared(one: Seen, other: Seen) -> tuple[float, float] | None:

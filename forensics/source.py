@@ -3,16 +3,15 @@
 import shutil
 import sqlite3
 import sys
-import tempfile
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache, cached_property
 from itertools import chain, islice
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET
@@ -71,6 +70,13 @@ class Block(NamedTuple):
 def too_long(lost: int) -> str:
     """Say what became of a line of which `lost` bytes were not read."""
     return f"longer than {LONGEST >> 20} MiB: the last {lost:,} bytes of the line are passed over"
+
+
+class Batch(NamedTuple, Generic[T]):
+    """Records of lines that follow each other, with the line of each; a damaged line may have none, or several."""
+
+    lines: Sequence[int]
+    records: list[T]
 
 
 class _Pending:
@@ -197,10 +203,15 @@ class Source:
 
         `usual` decodes the lines that files mostly consist of into something cheaper; any other goes to `decoder`.
         """
+        return chain.from_iterable(zip(*batch, strict=True) for batch in self.batches(decoder, usual))
+
+    def batches(
+        self, decoder: "msgspec.json.Decoder[T]", usual: "msgspec.json.Decoder[T] | None" = None
+    ) -> Iterator[Batch[T]]:
+        """Yield what `decoded` does in batches of some dozens of lines, for readers that work on whole columns."""
         usual = usual or decoder
-        return chain.from_iterable(
-            self._batch(decoder, usual, first, offset, lines) for first, offset, lines in self._lines()
-        )
+        for first, offset, lines in self._lines():
+            yield self._batch(decoder, usual, first, offset, lines)
 
     def _lines(self) -> Iterator[tuple[int, int, list[bytes]]]:
         """Yield (first line number, byte offset, lines with their ends) in batches that fit into a processor's cache.
@@ -225,26 +236,26 @@ class Source:
         first: int,
         offset: int,
         lines: list[bytes],
-    ) -> Iterator[tuple[int, T]]:
+    ) -> Batch[T]:
         # msgspec passes over the fields it is not asked for without looking at their bytes, so the whole line is
         # checked here: 40 ms for 500 MB where it is ASCII.
         if all(map(bytes.isascii, lines)) or _is_utf8(lines):
             records = _records(decoder, usual, lines)
             if records is not None:
                 self.records += len(records)
-                return zip(range(first, first + len(lines)), records, strict=True)
-        return iter(self._tolerant(decoder, first, offset, lines))
+                return Batch(range(first, first + len(lines)), records)
+        return self._tolerant(decoder, first, offset, lines)
 
-    def _tolerant(
-        self, decoder: "msgspec.json.Decoder[T]", first: int, offset: int, lines: list[bytes]
-    ) -> list[tuple[int, T]]:
-        found: list[tuple[int, T]] = []
+    def _tolerant(self, decoder: "msgspec.json.Decoder[T]", first: int, offset: int, lines: list[bytes]) -> Batch[T]:
+        numbers: list[int] = []
+        found: list[T] = []
         for number, line in enumerate(lines, first):
-            content = line.removesuffix(b"\n")
-            found.extend((number, record) for record in self._line(decoder, number, offset, content))
+            records = self._line(decoder, number, offset, line.removesuffix(b"\n"))
+            found += records
+            numbers += [number] * len(records)
             offset += len(line)
         self.records += len(found)
-        return found
+        return Batch(numbers, found)
 
     def _line(self, decoder: "msgspec.json.Decoder[T]", number: int, offset: int, line: bytes) -> list[T]:
         if number == 1 and line.startswith(_BOM):
@@ -413,7 +424,9 @@ def open_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
     """
     log = path.with_name(path.name + "-wal")
     if log.exists() and log.stat().st_size:
-        with tempfile.TemporaryDirectory(prefix="forensics-") as folder:
+        from tempfile import TemporaryDirectory  # noqa: PLC0415  (3 ms of every start)
+
+        with TemporaryDirectory(prefix="forensics-") as folder:
             copy = Path(folder) / "copy.db"
             shutil.copyfile(path, copy)
             shutil.copyfile(log, copy.with_name("copy.db-wal"))

@@ -45,6 +45,8 @@ class Session:
         """Tool rows, of a reading that was not brief."""
         self.length_stops = 0
         self.aborted = 0
+        self.stopped: list[int] = []
+        """Times of replies without figures that the person aborted, where whole turns came as columns."""
         self.errors: Counter[str] = Counter()
         self.input_tokens: int | None = None
         self.cached_tokens: int | None = None
@@ -221,13 +223,15 @@ class Session:
 
     def _take(self, run: Run) -> None:
         """Take good replies that came as columns; they are measured with the row that brings them."""
-        count = len(run.lines)
+        count = len(run.lines) + len(run.unmeasured)
         if self.active_from is None:
             self.active_from = run.start
         self.rows += count + run.prompts
         self.prompts += run.prompts
         self.replies += count
-        self.good += count
+        self.good += count - run.stopped
+        self.aborted += run.stopped
+        self.stopped += run.unmeasured
         self.input_tokens = (self.input_tokens or 0) + run.input
         self.cached_tokens = (self.cached_tokens or 0) + run.cached
         self.output_tokens = (self.output_tokens or 0) + run.output

@@ -171,6 +171,8 @@ def _sum(parts: Iterable[Figures]) -> Figures:
 
 def _seen_by(views: Sequence[Figures]) -> Figures:
     """Put together what several formats show: what belongs together comes from one view, the one that shows most."""
+    if len(views) == 1:
+        return views[0]
     most: Figures = {}
     for view in views:
         for name, figure in view.items():

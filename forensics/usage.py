@@ -7,14 +7,18 @@ kept here in order; `outliers` names those that contradict the figures beside th
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import compress, count
+from operator import ge
 from typing import Literal, NamedTuple
 
-from forensics.events import Event
+from forensics.dates import Times
+from forensics.events import Event, Run
 
 _UNKNOWN = -1
 _TOO_GREAT = 1 << 62
 _BLANK = array("q", [_UNKNOWN])
+_FEW = 6
+"""Rows that are kept one by one at less cost than by their columns."""
 FACTOR = 10
 """A figure this many times its neighbours or its estimate cannot be one request's: tokenisers differ by 2 to 4."""
 _LONE = 3
@@ -23,7 +27,7 @@ _NEAR = 0.05
 Column = Literal["context", "total"]
 Measured = Literal["context", "messages"]
 Reason = Literal["running sum", "disagrees with its components", "far from its estimate", "jump"]
-_PLACE: dict[Measured, int] = {"context": 2, "messages": 5}
+_PLACE: dict[Measured, int] = {"context": 1, "messages": 4}
 
 
 class Sample(NamedTuple):
@@ -73,30 +77,54 @@ class Samples:
     """Every measured row of a session in order, about 64 bytes each. Unknown figures come back as `None`."""
 
     def __init__(self) -> None:
-        self._columns = tuple(array("q") for _ in range(7))
+        self._times = Times()
+        self._columns = tuple(array("q") for _ in range(6))
+        """Line, context, total, estimate, messages, cap."""
+        self._rows: tuple[Times | array[int], ...] = (self._times, *self._columns)
         self._records: list[str | None] = []
         self._cuts = array("q")
         self._windows: list[tuple[int, int]] = []
         """From which position on which context window is in force."""
 
     def add(self, event: Event) -> None:
-        """Keep the sizes of a row; of a reply or a prompt as `extend` does."""
-        if event.kind != "budget":
-            self.extend([event])
+        """Keep the sizes of a row; a reply without usage and a prompt are passed over."""
+        if not _counts(event):
             return
-        figures = (event.line, event.ts, event.context, event.total, event.estimate, event.messages, event.cap)
-        for column, figure in zip(self._columns, figures, strict=True):
+        figures = (event.line, event.context, event.total, event.estimate, event.messages, event.cap)
+        for column, figure in zip(self._rows, (event.ts, *figures), strict=True):
             column.append(_UNKNOWN if figure is None or not -1 < figure < _TOO_GREAT else figure)
         if event.line is None:
             self._records.append(event.record)
 
     def extend(self, rows: list[Event]) -> None:
-        """Keep the sizes of rows, and of the replies that came with them (`Event.run`), in their order.
+        """Keep the sizes of rows as `add` does, and of the replies that came with them (`Event.run`), in their order.
 
-        A column at a time is half the cost of a row at a time. A reply without usage and a prompt are passed over.
+        A column at a time is half the cost of a row at a time.
         """
+        start = 0
+        for at, row in enumerate(rows):
+            if row.run is not None:
+                self._extend(rows[start:at])
+                self._take(row.run)
+                start = at
+        self._extend(rows[start:] if start else rows)
+
+    def _take(self, run: Run) -> None:
+        lines, contexts, totals, *others = self._columns
+        lines.extend(run.lines)
+        self._times.take(run.dates)
+        contexts.extend(run.contexts)
+        totals.extend(run.totals)
+        for column in others:
+            column.extend(_BLANK * len(run.lines))
+
+    def _extend(self, rows: list[Event]) -> None:
+        if len(rows) < _FEW:
+            for row in rows:
+                self.add(row)
+            return
         columns = _columns(rows)
-        for column, figures in zip(self._columns, columns, strict=True):
+        for column, figures in zip(self._rows, columns, strict=True):
             unknown = figures.count(None)
             if unknown == len(figures):
                 column.extend(_BLANK * unknown)
@@ -104,17 +132,20 @@ class Samples:
                 column.extend(figures)  # type: ignore[arg-type]
             else:
                 column.extend([_UNKNOWN if one is None or not -1 < one < _TOO_GREAT else one for one in figures])
-        if None in columns[0]:
+        if None in columns[1]:
             self._records.extend(row.record for row in rows if row.line is None and _counts(row))
 
-    def figures(self, part: int, ends: int | None = None) -> list[tuple[int, int, int]]:
-        """Give time, context and total of the rows whose time is a multiple of `part`; of so many at each end alone."""
-        rows = [self._columns[at] for at in (1, 2, 3)]
-        if ends is not None and len(self) > 2 * ends:
-            rows = [column[:ends] + column[-ends:] for column in rows]
-        if part == 1:
-            return list(zip(*rows, strict=True))
-        return [row for row in zip(*rows, strict=True) if not row[0] % part]
+    def marked(self, part: int) -> list[tuple[int, int, int]]:
+        """Give time, context and total of the rows whose time `Times.multiples` gives."""
+        contexts, totals = self._columns[1:3]
+        return [(time, contexts[at], totals[at]) for at, time in self._times.multiples(part)]
+
+    def ends(self, count: int | None = None) -> list[tuple[int, int, int]]:
+        """Give time, context and total of so many rows at each end; by default of all."""
+        contexts, totals = self._columns[1:3]
+        rows = range(len(self))
+        some = rows if count is None or len(self) <= 2 * count else (*rows[:count], *rows[-count:])
+        return [(self._times[at], contexts[at], totals[at]) for at in some]
 
     def cut(self) -> None:
         """Mark that the context was cut here (a compaction): a fall of the figures after it is no wonder."""
@@ -129,15 +160,15 @@ class Samples:
 
     def __iter__(self) -> Iterator[Sample]:
         records = iter(self._records)
-        for row in zip(*self._columns, strict=True):
-            line, ts, context, total, estimate, messages, cap = (None if figure < 0 else figure for figure in row)
+        for row in zip(*self._rows, strict=True):
+            ts, line, context, total, estimate, messages, cap = (None if figure < 0 else figure for figure in row)
             record = next(records) if line is None else None
             yield Sample(line, record, ts, context, total, estimate, messages, cap)
 
     def at(self, position: int) -> Sample:
         """Give the sample at a position."""
-        line, ts, context, total, estimate, messages, cap = (
-            None if (figure := column[position]) < 0 else figure for column in self._columns
+        ts, line, context, total, estimate, messages, cap = (
+            None if (figure := column[position]) < 0 else figure for column in self._rows
         )
         record = self._records[self._columns[0][:position].count(_UNKNOWN)] if line is None else None
         return Sample(line, record, ts, context, total, estimate, messages, cap)
@@ -173,13 +204,13 @@ class Samples:
             peak = self.peak(without=without)
             return None if peak is None or cap <= 0 else (peak, cap)
         caps = self._caps(cap, fixed=fixed)
-        rows = enumerate(zip(self._columns[2], caps, strict=True))
+        rows = enumerate(zip(self._columns[1], caps, strict=True))
         known = [(size, limit) for at, (size, limit) in rows if size >= 0 and limit > 0 and at not in without]
         return max(known, key=lambda one: one[0] / one[1], default=None)
 
     def _limits(self, cap: int, *, fixed: bool) -> set[int]:
         """Give every context window of the session; `cap` is the last."""
-        own = set() if fixed else {*self._columns[6], *(limit for _, limit in self._windows)}
+        own = set() if fixed else {*self._columns[5], *(limit for _, limit in self._windows)}
         return (own - {_UNKNOWN}) | {cap}
 
     def _caps(self, cap: int, *, fixed: bool) -> "array[int]":
@@ -194,7 +225,7 @@ class Samples:
             marked = _BLANK * self._windows[0][0]
             for end, (_, limit) in zip(ends, self._windows, strict=True):
                 marked += array("q", [limit]) * (end - len(marked))
-        own = self._columns[6]
+        own = self._columns[5]
         if fixed or own.count(_UNKNOWN) == len(own):
             return marked
         return array("q", [last if one <= 0 else one for one, last in zip(own, marked, strict=True)])
@@ -202,12 +233,12 @@ class Samples:
     @property
     def contexts(self) -> list[int]:
         """The known context sizes in order."""
-        column = self._columns[2]
+        column = self._columns[1]
         return column.tolist() if min(column, default=0) >= 0 else [figure for figure in column if figure >= 0]
 
     def peak(self, *, without: set[int]) -> int | None:
         """Give the greatest context, samples at the positions `without` left out; `None` when none is known."""
-        column = self._columns[2]
+        column = self._columns[1]
         if without:
             return max((figure for at, figure in enumerate(column) if figure >= 0 and at not in without), default=None)
         greatest = max(column, default=_UNKNOWN)
@@ -216,7 +247,7 @@ class Samples:
     def outliers(self) -> dict[int, Outlier]:
         """Give the figures that cannot be one request's, by position, in order. Linear; cheap where all is well."""
         found: dict[int, _Mark] = {}
-        contexts, totals, estimates = self._columns[2:5]
+        contexts, totals, estimates = self._columns[1:4]
         found |= self._jumps(contexts)
         if totals != contexts and totals.count(_UNKNOWN) < len(totals):
             found |= _totals(contexts, totals, estimates)
@@ -227,9 +258,11 @@ class Samples:
     def _jumps(self, contexts: "array[int]") -> dict[int, _Mark]:
         cuts = set(self._cuts)
         found: dict[int, _Mark] = {}
-        falls = [at for at, (last, size) in enumerate(pairwise(contexts), 1) if 0 < size * 2 <= last]
-        for at in falls:
+        halves = map(ge, contexts, [size + size for size in contexts[1:]])
+        for at in compress(count(1), halves):
             size = contexts[at]
+            if size <= 0:
+                continue
             last = contexts[at - 1]
             if at in cuts:
                 continue
@@ -247,17 +280,8 @@ def _counts(row: Event) -> bool:
 
 def _columns(rows: list[Event]) -> tuple[list[int | None], ...]:
     columns: tuple[list[int | None], ...] = ([], [], [], [], [], [], [])
-    lines, times, contexts, totals, *others = columns
-    estimates, messages, caps = others
+    times, lines, contexts, totals, estimates, messages, caps = columns
     for row in rows:
-        run = row.run
-        if run is not None:
-            lines += run.lines
-            times += run.times
-            contexts += run.contexts
-            totals += run.totals
-            for column in others:
-                column.extend([None] * len(run.lines))
         if _counts(row):
             lines.append(row.line)
             times.append(row.ts)

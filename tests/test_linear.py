@@ -13,6 +13,7 @@ import pytest
 
 from forensics.cli import run
 from forensics.detect import detectors
+from forensics.detectors._messages import wording
 from forensics.scan import Options, scan_file
 from forensics.summary import summarise
 
@@ -88,6 +89,7 @@ def _calls(work: Callable[[], object]) -> int:
         nonlocal count
         count += event in {"call", "c_call"}
 
+    wording.cache_clear()  # what one file's messages were found to say is work for the next one too
     before = sys.getprofile()
     sys.setprofile(counting)
     try:

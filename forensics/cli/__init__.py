@@ -4,6 +4,7 @@ Nothing is imported before `main` runs, so that Ctrl-C is answered from the firs
 """
 
 import contextlib
+import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
@@ -19,6 +20,7 @@ __all__ = ["INTERRUPTED", "app", "help_pages", "main", "run"]
 def main() -> NoReturn:
     """Run the command line."""
     try:
+        gc.disable()  # while modules are loaded; `collect_seldom` turns it on again
         from forensics.cli import _common, _main  # noqa: PLC0415  (Ctrl-C meanwhile is caught here)
 
         _common.fill_descriptors()

@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -74,6 +73,7 @@ def collect_seldom() -> None:
     """Look for garbage in cycles only now and then: rows have none, and looking costs a fifth of a scan's time."""
     gc.freeze()
     gc.set_threshold(200_000, 20, 20)
+    gc.enable()
 
 
 def finish(code: int) -> NoReturn:
@@ -161,6 +161,8 @@ def spool(paths: Iterable[str]) -> Iterator[Path]:
     if "-" not in paths:
         yield Path()
         return
+    from tempfile import TemporaryDirectory  # noqa: PLC0415  (2 ms of every start)
+
     with TemporaryDirectory(prefix="forensics-") as folder:
         if is_terminal(sys.stdin):
             complain("reading standard input; end it with Ctrl-D (Ctrl-Z and Enter on Windows)", "note")

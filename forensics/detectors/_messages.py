@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from forensics.detect import Confidence
@@ -65,6 +65,7 @@ def _judged(one: Break) -> Message | None:
     return said
 
 
+@lru_cache  # two detectors ask, and people write the same words again and again
 def wording(text: str) -> Message | None:
     """Judge the words alone: a word of continuing (high), a nudge (medium), one word or so (low)."""
     command = text.lstrip().startswith(("/", "!"))

@@ -5,7 +5,6 @@ Times come in the order of the file. A clock that went back makes what lies acro
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from statistics import median
 
 _JITTER_MS = 1000
 """Rows of one moment may be written out of order by that much: no clock went back."""
@@ -34,7 +33,11 @@ def told(hours: float) -> str:
 def period(times: Iterable[int | None]) -> float | None:
     """Give the median of the seconds from one to the next, of those between which the clock did not go back."""
     steps = [(b - a) / 1000 for a, b in pairwise(times) if a is not None and b is not None and b >= a]
-    return round(median(steps), 3) if steps else None
+    if not steps:
+        return None
+    from statistics import median  # noqa: PLC0415  (3 ms of every start)
+
+    return round(median(steps), 3)
 
 
 def densest(times: Sequence[int], span: int) -> int | None:

@@ -45,6 +45,18 @@ class Usage(msgspec.Struct, gc=False, rename="camel"):
     cost: Cost | None = None
 
 
+class WholeUsage(msgspec.Struct, gc=False, rename="camel"):
+    """A `Usage` of which no part is missing."""
+
+    input: Count
+    output: Count
+    cache_read: Count
+    cache_write: Count
+    total_tokens: Count | None = None
+    reasoning: Count | None = None
+    cost: Cost | None = None
+
+
 class Message(msgspec.Struct, gc=False, rename="camel"):
     """A message of any role; `content` is left undecoded until a row needs it."""
 
@@ -68,17 +80,17 @@ class Message(msgspec.Struct, gc=False, rename="camel"):
     cancelled: bool | None = None
 
 
-class AssistantMessage(msgspec.Struct, gc=False, rename="camel", tag_field="role", tag="assistant"):
-    """A model's reply: what of a `Message` it has. A third cheaper to decode; so are the two others."""
+class AssistantMessage(msgspec.Struct, gc=False, rename="camel", tag_field="role", tag="assistant", kw_only=True):
+    """A model's reply with its usage: what of a `Message` it has. A third cheaper to decode; so are the two others."""
 
     role: ClassVar[str] = "assistant"
     content: Raw = NO_RAW
-    usage: Usage | None = None
-    stop_reason: str | None = None
-    error_message: str | None = None
+    api: str | None = None
     provider: str | None = None
     model: str | None = None
-    api: str | None = None
+    usage: WholeUsage
+    stop_reason: str | None = None
+    error_message: str | None = None
 
 
 class UserMessage(msgspec.Struct, gc=False, tag_field="role", tag="user"):
@@ -195,7 +207,7 @@ def told_time(time: datetime | float | None, source: Source, line: int | None, r
     return ms
 
 
-def is_model_reply(message: Message) -> bool:
+def is_model_reply(message: Message | AssistantMessage) -> bool:
     """Tell a model's reply from the rows that OpenClaw writes in a model's name.
 
     Those are mirrors of what it sent to a channel, replies injected by its gateway, and notices of its CLI.

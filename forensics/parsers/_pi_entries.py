@@ -1,13 +1,16 @@
 """The lines of a pi family session file, as they are decoded."""
 
 from datetime import datetime
-from typing import ClassVar, cast
+from typing import Annotated, ClassVar, cast
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Meta, Raw, UnsetType
 
 from forensics.parsers._pi import NO_RAW, AssistantMessage, Message, ToolMessage, Usage, UserMessage
 from forensics.sane import Count, Millis
+
+Time = Annotated[datetime, Meta(tz=True)]
+"""A time that names its zone: such times have an order."""
 
 
 class Entry(msgspec.Struct, gc=False, rename="camel"):
@@ -39,23 +42,23 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
 
 
 class MessageLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="message"):
-    """What an `Entry` has whose message is one of the usual."""
+    """What a dated `Entry` has whose message is one of the usual."""
 
     type: ClassVar[str] = "message"
+    timestamp: Time
+    message: AssistantMessage | UserMessage | ToolMessage
     id: str | None = None
     parent_id: str | UnsetType | None = UNSET
-    timestamp: datetime | Millis | None = None
-    message: AssistantMessage | UserMessage | ToolMessage | None = None
 
 
 class ThinkingLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="thinking_level_change"):
-    """What an `Entry` has that changes the thinking level."""
+    """What a dated `Entry` has that changes the thinking level."""
 
     type: ClassVar[str] = "thinking_level_change"
     message: ClassVar[None] = None
+    timestamp: Time
     id: str | None = None
     parent_id: str | UnsetType | None = UNSET
-    timestamp: datetime | Millis | None = None
     thinking_level: str | None = None
 
 

@@ -1,7 +1,7 @@
 """The entries of a pi family session file, each turned into its event."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from forensics.events import Event
 from forensics.faults import classify
-from forensics.parse import Source
+from forensics.parse import Batch, Source
 from forensics.parsers._pi import (
     NO_RAW,
     NOTHING,
@@ -92,7 +92,7 @@ class Reader:
 
     def rows(self, *, held: bool) -> Iterator[Event]:
         """Yield an event per entry that is one. `held`: the caller keeps them all before it passes any on."""
-        for line, entry in self.entries():
+        for line, entry in chain.from_iterable(zip(*batch, strict=True) for batch in self.batches()):
             ts = told_time(entry.timestamp, self.source, line, entry.id)
             if entry.id is not None and not self.is_new(entry, entry.id, line):
                 continue
@@ -143,17 +143,31 @@ class Reader:
             event.stop = "error"
         return event
 
-    def entries(self) -> Iterator[tuple[int, Entry]]:
+    def batches(self) -> Iterator[Batch[Entry]]:
         """Give the file's entries; when the first is no header, one that takes its place comes before it."""
-        entries = self.source.decoded(ENTRIES, USUAL)
-        first = next(entries, None)
-        if first is None:
-            return iter(())
-        line, entry = first
-        if entry.type == "session":
-            return chain([first], entries)
-        self.source.notes.append(f"line {line}: the file does not begin with a session record; its name is taken")
-        return chain([(line, Entry(type="session", id=self.session)), first], entries)
+        begun = False
+        for batch in self.source.batches(ENTRIES, USUAL):
+            if not begun and batch.records:
+                begun = True
+                if batch.records[0].type != "session":
+                    line = batch.lines[0]
+                    self.source.notes.append(
+                        f"line {line}: the file does not begin with a session record; its name is taken"
+                    )
+                    yield Batch([line], [Entry(type="session", id=self.session)])
+            yield batch
+
+    def are_new(self, lines: Sequence[int], records: list[Entry]) -> bool:
+        """Take rows into the tree at once, as `is_new` does one by one.
+
+        Where one has an id that is known, or begins a session, none is taken and the answer is no.
+        """
+        ids = [one.id for one in records]
+        if ids.count(None) == len(ids):
+            return True
+        if not self.trees or any(one.type == "session" for one in records):
+            return False
+        return self.trees[-1].extend(ids, [one.parent_id for one in records], lines)
 
     def is_new(self, entry: Entry, record: str, line: int) -> bool:
         """Take the next entry with an id into the tree; say whether it is none that was written again as it was."""
@@ -233,10 +247,14 @@ class Reader:
 
     def look_at(self, record: str | None, message: Message) -> None:
         """Atomic's tools say where a text was read and how long a command took; pi's do not."""
-        if record is not None and self.header.agent is None:
-            start = bytes(message.details)[:4096]
-            if any(key in start for key in _ATOMIC_DETAILS):
-                self._is("atomic")
+        if record is not None and self.header.agent is None and self.tells(message):
+            self._is("atomic")
+
+    @staticmethod
+    def tells(message: Message) -> bool:
+        """Tell whether a tool's result is one that only Atomic writes."""
+        start = bytes(message.details)[:4096]
+        return any(key in start for key in _ATOMIC_DETAILS)
 
     def _odd(self, message: Message, event: Event) -> Event:
         """Tell rows that only look like a reply from replies, and why OpenClaw cut one off, where it says so before."""

@@ -1,6 +1,7 @@
 """Compaction records of the pi family: what each version writes, and whether a summary is in it."""
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Raw
@@ -25,7 +26,6 @@ _SENTINEL = re.compile(
     r"|(?:context contained \d+ messages[^\n]{0,60}\. )?summary unavailable due to (?:context|size) limits)",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"^## .*$", re.MULTILINE)
 DISCARDED = (
     "rung fresh: the conversation was discarded (no planner gave a usable answer, or too little was there to plan for)"
 )
@@ -116,14 +116,25 @@ def is_hollow(summary: str) -> bool:
     """Tell whether a summary says nothing: only headings, placeholders and file lists, or a sentinel text."""
     if _SENTINEL.match(summary):
         return True
-    rest = _FILE_LISTS.sub("", summary)
-    return all(_BOILERPLATE.match(line.strip()) for line in rest.splitlines())
+    return all(_BOILERPLATE.match(line.strip()) for line in _without_lists(summary).splitlines())
 
 
 def shortened(summary: str) -> str | None:
     """Keep a summary's beginning, the `## ` headings of its middle and its end, file lists left out."""
-    words = _FILE_LISTS.sub("", summary).strip()
+    words = _without_lists(summary).strip()
     if len(words) <= 2 * KEPT:
         return words or None
-    headings = _HEADING.findall(words, KEPT, len(words) - KEPT)
+    headings = list(_headings(words, KEPT, len(words) - KEPT))
     return "\n…\n".join(part for part in (words[:KEPT], "\n".join(headings), words[-KEPT:]) if part)
+
+
+def _headings(words: str, start: int, end: int) -> Iterator[str]:
+    at = start - 1
+    while (at := words.find("\n## ", at, end)) >= 0:
+        stop = words.find("\n", at + 1, end)
+        yield words[at + 1 : stop if stop >= 0 else end]
+        at += 1
+
+
+def _without_lists(summary: str) -> str:
+    return _FILE_LISTS.sub("", summary) if "-files>" in summary else summary

@@ -3,6 +3,7 @@
 Entries point at their parent (`parentId`); going back in a conversation adds a second child to an old entry.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -55,6 +56,26 @@ class Tree:
         self._ids.append(record)
         self._lines.append(line)
         self._parents.append(at)
+
+    def extend(self, records: list[str | None], parents: list[str | UnsetType | None], lines: Sequence[int]) -> bool:
+        """Take the next entries, those without an id left out, as `add` does; none where an id is not new, and say so.
+
+        Where each follows the one before, that is all there is to keep.
+        """
+        named = [record for record in records if record is not None]
+        if len(set(named)) < len(named) or not self._index.keys().isdisjoint(named):
+            return False
+        at = len(self._ids)
+        if len(named) == len(records) and at and [self._ids[-1], *named[:-1]] == parents:
+            self._index.update(zip(named, range(at, at + len(named)), strict=True))
+            self._parents += range(at - 1, at + len(named) - 1)
+            self._ids += named
+            self._lines += lines
+            return True
+        for record, parent, line in zip(records, parents, lines, strict=True):
+            if record is not None:
+                self.add(record, parent, line)
+        return True
 
     def abandoned(self) -> dict[str, Branch]:
         """Map each entry off the live branch to its branch.

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 import msgspec
 
 from forensics.events import Event
-from forensics.parse import Piece, Source, parser, rescue, writer
+from forensics.parse import Batch, Piece, Source, parser, rescue, writer
 from forensics.parsers._openclaw_capture import RULES, pieces, write
 from forensics.parsers._openclaw_tables import Run, Stored, entries, entry_at, runs, sessions, version
 from forensics.parsers._pi import Message, milliseconds, reply
@@ -82,16 +82,16 @@ class _Rows(Source):
         self.broken: list[int] = []
         self._last_reply: int | None = None
 
-    def decoded(
+    def batches(
         self, decoder: "msgspec.json.Decoder[T]", usual: "msgspec.json.Decoder[T] | None" = None
-    ) -> Iterator[tuple[int, T]]:
+    ) -> Iterator[Batch[T]]:
         del usual  # rows are looked at before they are passed on: they are all whole
         for seq, text in entries(self._database, self._outer, self._stored.session):
             for record in self._records(decoder, seq, text):
                 self._outer.records += 1
                 if isinstance(record, Entry):
                     self._look(record)
-                yield seq, record
+                yield Batch([seq], [record])
 
     def _records(self, decoder: "msgspec.json.Decoder[T]", seq: int, text: bytes) -> list[T]:
         try:

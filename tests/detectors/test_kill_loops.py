@@ -1,11 +1,13 @@
 """What ends a loop of compactions, and what one whose links are of several kinds is called."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from forensics.detect import Finding
 from forensics.events import Run
+from forensics.sane import millis
 from tests.rows import end, failed, found, prompt, reply
 
 OVERFLOWS = [prompt(), failed(), end("summary", trigger="overflow"), failed(), end("summary", trigger="overflow")]
@@ -130,5 +132,6 @@ def test_a_prompt_may_have_filled_what_no_size_after_speaks_for() -> None:
 
 
 def test_good_replies_that_are_not_told_one_by_one_have_no_size() -> None:
-    run = Run(lines=[4], times=[1_000], contexts=[100_000], totals=[100_000])
+    date = datetime(2026, 7, 1, tzinfo=UTC)
+    run = Run(lines=[4], dates=[date], contexts=[100_000], totals=[100_000], start=millis(date), end=millis(date))
     assert not _loops(prompt(), FULL, end("summary"), prompt("More.", run=run), WORKED, reply())

@@ -1,0 +1,60 @@
+"""A column of times; those that come as dates are turned into numbers where they are asked for: most never are."""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from forensics.sane import all_millis, millis
+
+_UNKNOWN = -1
+
+
+class Times:
+    """Unix milliseconds in order of the rows; -1 is unknown. Dates must name their zone."""
+
+    def __init__(self) -> None:
+        self._known = array("q")
+        self._dates: list[tuple[int, Sequence[datetime]]] = []
+        """Where dates stand that were not turned into numbers yet."""
+
+    def append(self, time: int) -> None:
+        """Take the time of the next row."""
+        self._known.append(time)
+
+    def extend(self, times: Iterable[int]) -> None:
+        """Take the times of the next rows."""
+        self._known.extend(times)
+
+    def take(self, dates: Sequence[datetime]) -> None:
+        """Take the dates of the next rows."""
+        self._dates.append((len(self._known), dates))
+        self._known.extend(array("q", [_UNKNOWN]) * len(dates))
+
+    def multiples(self, part: int) -> list[tuple[int, int]]:
+        """Give position and time of each row whose milliseconds within the second are a multiple of `part`."""
+        found: list[tuple[int, int]] = []
+        end = 0
+        for start, dates in [*self._dates, (len(self._known), ())]:
+            between = enumerate(self._known[end:start], end)
+            found += [(at, time) for at, time in between if time >= 0 and not time % 1000 % part]
+            chosen = [at for at, date in enumerate(dates) if date.microsecond % (1000 * part) < 1000]
+            found += [(start + at, millis(dates[at])) for at in chosen]
+            end = start + len(dates)
+        return found
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __iter__(self) -> Iterator[int]:
+        for start, dates in self._dates:
+            self._known[start : start + len(dates)] = array("q", all_millis(dates))
+        self._dates.clear()
+        return iter(self._known)
+
+    def __getitem__(self, at: int) -> int:
+        before = bisect_right(self._dates, at, key=lambda one: one[0]) - 1
+        if before >= 0 and at - self._dates[before][0] < len(self._dates[before][1]):
+            start, dates = self._dates[before]
+            return millis(dates[at - start])
+        return self._known[at]
