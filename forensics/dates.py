@@ -15,8 +15,9 @@ class Times:
 
     def __init__(self) -> None:
         self._known = array("q")
-        self._dates: list[tuple[int, Sequence[datetime]]] = []
-        """Where dates stand that were not turned into numbers yet."""
+        self._starts: list[int] = []
+        self._dates: list[Sequence[datetime]] = []
+        """Dates that were not turned into numbers yet, and where they stand."""
 
     def append(self, time: int) -> None:
         """Take the time of the next row."""
@@ -28,17 +29,18 @@ class Times:
 
     def take(self, dates: Sequence[datetime]) -> None:
         """Take the dates of the next rows."""
-        self._dates.append((len(self._known), dates))
+        self._starts.append(len(self._known))
+        self._dates.append(dates)
         self._known.extend(array("q", [_UNKNOWN]) * len(dates))
 
     def multiples(self, part: int) -> list[tuple[int, int]]:
         """Give position and time of each row whose milliseconds within the second are a multiple of `part`."""
         found: list[tuple[int, int]] = []
-        end = 0
-        for start, dates in [*self._dates, (len(self._known), ())]:
+        end, step = 0, 1000 * part
+        for start, dates in zip([*self._starts, len(self._known)], [*self._dates, ()], strict=True):
             between = enumerate(self._known[end:start], end)
             found += [(at, time) for at, time in between if time >= 0 and not time % 1000 % part]
-            chosen = [at for at, date in enumerate(dates) if date.microsecond % (1000 * part) < 1000]
+            chosen = [at for at, date in enumerate(dates) if date.microsecond % step < 1000]
             found += [(start + at, millis(dates[at])) for at in chosen]
             end = start + len(dates)
         return found
@@ -47,14 +49,15 @@ class Times:
         return len(self._known)
 
     def __iter__(self) -> Iterator[int]:
-        for start, dates in self._dates:
+        for start, dates in zip(self._starts, self._dates, strict=True):
             self._known[start : start + len(dates)] = array("q", all_millis(dates))
+        self._starts.clear()
         self._dates.clear()
         return iter(self._known)
 
     def __getitem__(self, at: int) -> int:
-        before = bisect_right(self._dates, at, key=lambda one: one[0]) - 1
-        if before >= 0 and at - self._dates[before][0] < len(self._dates[before][1]):
-            start, dates = self._dates[before]
-            return millis(dates[at - start])
-        return self._known[at]
+        if (time := self._known[at]) < 0 and (before := bisect_right(self._starts, at) - 1) >= 0:
+            place = at - self._starts[before]
+            if place < len(self._dates[before]):
+                return millis(self._dates[before][place])
+        return time

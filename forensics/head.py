@@ -1,6 +1,7 @@
 """The beginning of a file as a recogniser sees it: bytes, lines, JSON objects, tables."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -53,9 +54,9 @@ class Head:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.size = path.stat().st_size
         self._start = 0
-        with path.open("rb") as stream:
+        with path.open("rb", buffering=0) as stream:
+            self.size = os.fstat(stream.fileno()).st_size
             near = stream.read(NEAR_BYTES)
             while near and not near.strip(b"\0"):
                 self._start += len(near)

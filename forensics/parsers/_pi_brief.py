@@ -84,14 +84,14 @@ class _Story:
         """Look at the rows one by one that lie between those that may be passed over."""
         batch = _Batch(lines.start, records, times)
         line = batch.line
-        looks = self._reader.header.agent is None and records[0].id is not None
+        looks = self._reader.header.agent is None
         run: list[Figures] = []
         start, note = 0, -1
         for at, entry in enumerate(records):
             message = entry.message
             kind = type(message)
             if kind is ToolMessage:
-                if not looks or not self._reader.tells(message):
+                if not looks or entry.id is None or not self._reader.tells(message):
                     continue
             elif kind is AssistantMessage:
                 # As `is_step` and `figures_of` tell it: two calls per reply are a fifth of what it costs.
@@ -128,7 +128,7 @@ class _Story:
         """
         line, records, times = batch
         turns = self._turns
-        while not (self._calm and turns.goes_on):
+        while not (self._calm and (turns.goes_on or not (run or (note >= start and not turns.gathers)))):
             self._before = times[start]
             self._one(line + start, records[start])
             if run and run[0][0] == line + start:

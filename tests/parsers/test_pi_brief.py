@@ -78,6 +78,7 @@ def test_a_brief_reading_of_every_recorded_session_tells_the_same(corpus: Path) 
 
 
 _USAGE = {"input": 900, "output": 50, "cacheRead": 90, "cacheWrite": 0, "totalTokens": 1040, "cost": {"total": 0.01}}
+_NONE = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": {"total": 0}}
 _CALL = [{"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "ls"}}]
 _REPLIES: list[dict[str, object]] = [
     {"stopReason": "toolUse", "content": _CALL},
@@ -97,6 +98,8 @@ _REPLIES: list[dict[str, object]] = [
     {"stopReason": "error", "content": [], "errorMessage": "prompt is too long: 210000 tokens > 200000 maximum"},
     {"stopReason": "error", "content": [], "errorMessage": "429 rate limit"},
     {"stopReason": "aborted", "content": []},
+    {"stopReason": "aborted", "content": [], "usage": _NONE},
+    {"stopReason": "aborted", "content": _CALL, "usage": {**_NONE, "totalTokens": 12}},
     {"stopReason": "stop", "content": "mirror", "provider": "openclaw", "model": "delivery-mirror"},
 ]
 _PROMPTS = ["go on with the shelf", "paint it", "continue", "continue", "hello?", "", "System: [2026-07-01 10:00] x"]
@@ -125,13 +128,19 @@ _GOOD_TURN: list[dict[str, object]] = [
     {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[0]}},
     {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[3]}},
 ]
-_ABORTED_TURN = [*_GOOD_TURN[:3], {"type": "message", "message": {"role": "assistant", "model": "m", **_REPLIES[16]}}]
+_ABORTS: list[dict[str, object]] = [
+    {"type": "message", "message": {"role": "assistant", "model": "m", **_REPLIES[16], **usage}}
+    for usage in ({}, {"usage": _NONE}, {"usage": _USAGE})
+]
 _STEPS = st.lists(
     st.tuples(
         st.one_of(
             _messages().map(lambda one: [one]),
             st.integers(1, 4).map(lambda turns: _GOOD_TURN * turns),
-            st.integers(1, 3).map(lambda steps: _ABORTED_TURN[:steps] + _ABORTED_TURN[3:]),
+            st.tuples(st.integers(1, 3), st.sampled_from(_ABORTS)).map(lambda turn: [*_GOOD_TURN[: turn[0]], turn[1]]),
+            st.lists(st.sampled_from(_ABORTS), min_size=1, max_size=3).map(
+                lambda aborts: [*_GOOD_TURN, *(row for one in aborts for row in (*_GOOD_TURN[:2], one)), *_GOOD_TURN]
+            ),
         ),
         st.sampled_from([1, 1, 1, 1, 90, 4000, 0, -5, None]),
     ),
@@ -202,6 +211,25 @@ def test_turns_between_turns_that_went_well_are_not_told(tmp_path: Path) -> None
     session = File("s.jsonl", "pi", "pi").build(iter(events)).sessions[0]
     assert (session.prompts, session.replies, session.good, len(session.samples)) == (6, 18, 18, 18)
     assert (session.input_tokens, session.output_tokens, round(session.cost or 0, 9)) == (16_200, 900, 0.18)
+
+
+def test_turns_that_the_person_stopped_are_not_told_between_turns_that_went_well(tmp_path: Path) -> None:
+    lines: list[dict[str, object]] = [
+        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
+    ]
+    turns = [_GOOD_TURN, [_GOOD_TURN[0], _ABORTS[1]], [*_GOOD_TURN[:3], _ABORTS[2]], _GOOD_TURN, _GOOD_TURN]
+    for at, turn in enumerate(turns):
+        lines += [{**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"} for n, row in enumerate(turn)]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    events = list(read(Source(path, brief=True), parsers()["pi"]))
+    (brought,) = [row.run for row in events if row.run and row.run.prompts]
+    assert [event.line for event in events if event.kind != "session"] == [2, 3, 5, 16, 17, 19]
+    assert (brought.prompts, brought.stopped, list(brought.unmeasured)) == (3, 2, [1_782_900_061_000])
+    assert list(brought.lines) == [9, 10, 11, 13, 14, 15]
+    session = File("s.jsonl", "pi", "pi").build(iter(events)).sessions[0]
+    assert (session.prompts, session.replies, session.good, session.aborted) == (5, 13, 11, 2)
+    assert _looked_at(path, brief=True)[1:] == _looked_at(path, brief=False)[1:]
 
 
 def test_a_fuller_copy_is_the_fuller_one_though_a_diagnostic_file_has_the_other_read_whole(
