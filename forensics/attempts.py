@@ -141,8 +141,8 @@ class Round(msgspec.Struct):
     asked: int = 0
     """Prompts that the agent did not write itself: `prompts`, and those whose writer is not on record."""
     failed: list[Event] = []
-    """Replies that did not end well, until the next attempt, those left out that the person aborted; of a long run the
-    first and the last."""
+    """Replies that did not end well, until the next attempt; of a long run the first and the last. Those that the
+    person aborted after the work had gone on are none of its failures."""
     failures: int = 0
     overflows: int = 0
     first: Event | None = None
@@ -229,6 +229,6 @@ def _tally(one: Round, reply: Event) -> None:
         return
     one.failures += 1
     one.overflows += reply.fault == "overflow"
-    if reply.stop == "aborted" and reply.fault is None:
+    if one.first is not None and reply.stop == "aborted" and reply.fault is None:
         return
     one.failed = [*one.failed[:1], reply]

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forensics.attempts import attempts, hollow
 from forensics.detect import detect
@@ -88,6 +89,17 @@ def test_what_follows_an_attempt_is_counted_to_it() -> None:
     assert (first.good, first.prompts, first.failures, first.overflows) == (2, 1, 1, 0)
     assert (first.first, first.prompt) == (rows[4], rows[3])
     assert (second.lead, second.pressure, second.good) == (rows[6], 9500, 0)
+
+
+def test_what_the_person_aborted_after_the_work_went_on_is_no_failure_of_the_attempt() -> None:
+    """A brief reading does not tell it, so it must not stand in a finding's evidence."""
+    aborted = Event(kind="reply", session="s", stop="aborted")
+    good = Event(kind="reply", session="s", stop="done")
+    failed = Event(kind="reply", session="s", stop="error", fault="overflow")
+    rows = [_compacted(outcome="summary", trigger="overflow"), aborted, good, aborted, failed]
+    (session,) = File("f", "plain", "a").build([replace(row) for row in rows]).sessions
+    (one,) = session.rounds
+    assert ([row.seq for row in one.failed], one.failures, one.overflows) == ([2, 5], 3, 1)
 
 
 _EVENTS = st.builds(
