@@ -151,13 +151,15 @@ class Round(msgspec.Struct):
     """The first prompt after the attempt that the agent did not write itself."""
 
 
-def rounds(events: list[Event], pairs: list[Attempt], good: int, context: Callable[[Event], int | None]) -> list[Round]:
+def rounds(
+    events: list[Event], pairs: list[Attempt], good: int, sizes: Callable[[Event, Event | None], int | None]
+) -> list[Round]:
     """Give the attempts that the agent made by itself, in order, each with what followed it, in linear time.
 
-    `events` are one session's, `pairs` its attempts, `good` its number of good replies, `context` tells the size at a
-    row. Attempts that a person asked for or cancelled, or that had nothing to do, are passed over: what lies around
-    them is counted to the attempt before. A cancelled attempt is one that nothing follows, or a prompt; where the
-    agent itself tries again, nobody cancelled anything.
+    `events` are one session's, `pairs` its attempts, `good` its number of good replies; `sizes` tells the last size
+    that was measured before a row, and after another. Attempts that a person asked for or cancelled, or that had
+    nothing to do, are passed over: what lies around them is counted to the attempt before. A cancelled attempt is one
+    that nothing follows, or a prompt; where the agent itself tries again, nobody cancelled anything.
     """
     if not pairs:
         return []
@@ -165,14 +167,18 @@ def rounds(events: list[Event], pairs: list[Attempt], good: int, context: Callab
     found: list[Round] = []
     lead: Event | None = None
     pressure: int | None = None
+    since: Event | None = None
     for event in events:
         if event.run is not None:
-            lead, pressure = None, event.run.contexts[-1]
+            lead = None
             if found:
                 found[-1].prompts += event.run.prompts
                 found[-1].asked += event.run.prompts
                 found[-1].failures += event.run.stopped
         pair = owner.get(id(event))
+        if pair is not None:
+            size = sizes(event, since)
+            pressure, since = pressure if size is None else size, event
         if pair is not None and not (pair.trigger == "manual" or pair.outcome == "skipped"):
             if found and found[-1].attempt is pair:
                 found[-1] = Round(pair, found[-1].lead, found[-1].pressure)
@@ -185,9 +191,8 @@ def rounds(events: list[Event], pairs: list[Attempt], good: int, context: Callab
                 _tally(found[-1], event)
         elif event.kind == "prompt" and found:
             _ask(found[-1], event)
-        if event.context is not None:
-            known = context(event)
-            pressure = pressure if known is None else known
+        if pair is not None and event.context is not None:
+            pressure = event.context
     found = _without_cancelled(found)
     for one, after in pairwise([*found, None]):
         if one is not None:

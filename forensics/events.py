@@ -74,7 +74,8 @@ class Run(msgspec.Struct, gc=False):
     input: int = 0
     cached: int = 0
     output: int = 0
-    cost: float | None = None
+    costs: Sequence[float] = ()
+    """Of the replies whose cost is recorded."""
     prompts: int = 0
     """A person's prompts among them, where whole turns were gathered."""
     stopped: int = 0

@@ -6,10 +6,12 @@ runs shortened to their ends; `Event.nth` says how many good replies lie before 
 the context was at every one of them.
 """
 
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
+from math import fsum
 from typing import Any
 
 from forensics.attempts import Attempt, Round, attempts, rounds
@@ -51,16 +53,18 @@ class Session:
         self.input_tokens: int | None = None
         self.cached_tokens: int | None = None
         self.output_tokens: int | None = None
-        self.cost: float | None = None
         self.cap: int | None = None
         self.cap_source: CapSource | None = None
         self.memo: dict[str, Any] = {}
         """What several detectors derive from the session, kept by name so that it is computed once."""
+        self._costs = array("d")
         self._sized: list[Event] = []
         """Replies, and prompts that bring some, not added up yet."""
         self._cut: Event | None = None
         self._windows: list[tuple[int, int]] = []
         """From which row (`seq`) on which context window is in force."""
+        self._places: dict[int, int] = {}
+        """How many samples lie before each row of a compaction, by its `seq`."""
         self._run: set[str] = set()
         self._pending: dict[str, Event] = {}
 
@@ -130,13 +134,20 @@ class Session:
             if kind == "compacted":  # a summary's own request is paid for like any other
                 self._spend(event)
             self._keep(event)
-            if kind == "compacted" and event.outcome != "skipped":
+            if kind in {"compact", "compacted"}:
                 self._measure()
+                self._places[event.seq] = len(self.samples)
+            if kind == "compacted" and event.outcome != "skipped":
                 self.samples.cut()
         if kind == "session":
             self.version = event.version or self.version
             self.agent = event.agent or self.agent
             self.parent = event.parent or self.parent
+
+    @cached_property
+    def cost(self) -> float | None:
+        """US dollars recorded for the session: the exact sum, in whatever groups it came; `None` where none is."""
+        return fsum(self._costs) if self._costs else None
 
     @cached_property
     def failed(self) -> list[int]:
@@ -151,24 +162,34 @@ class Session:
     @cached_property
     def rounds(self) -> list[Round]:
         """The attempts that the agent made by itself, each with what followed it."""
-        return rounds(self.events, self.attempts, self.good, self.context)
+        return rounds(self.events, self.attempts, self.good, self._measured)
 
     @cached_property
     def peak(self) -> int | None:
         """The greatest context of the session in tokens, figures that cannot be one request's left out."""
-        return self.samples.peak(without={at for at, one in self.outliers.items() if one.column == "context"})
+        return self.samples.peak(without=self._odd_places)
 
     @cached_property
     def fullest(self) -> tuple[int, int] | None:
         """The context that filled most of the window in force at it, and that window; impossible figures left out."""
-        odd = {at for at, one in self.outliers.items() if one.column == "context"}
-        return self.samples.fullest(self.cap, fixed=self.cap_source == "option", without=odd) if self.cap else None
+        if not self.cap:
+            return None
+        return self.samples.fullest(self.cap, fixed=self.cap_source == "option", without=self._odd_places)
+
+    @cached_property
+    def _odd_places(self) -> set[int]:
+        return {at for at, one in self.outliers.items() if one.column == "context"}
 
     @cached_property
     def odd(self) -> frozenset[int | str | None]:
         """Lines, or records where there are none, of the rows whose context cannot be one request's."""
         samples = (one.sample for one in self.outliers.values() if one.column == "context")
         return frozenset(one.record if one.line is None else one.line for one in samples)
+
+    def _measured(self, before: Event, after: Event | None) -> int | None:
+        """Give the last context between two rows of compactions that is known and can be one request's."""
+        start = 0 if after is None else self._places[after.seq]
+        return self.samples.last(start, self._places[before.seq], without=self._odd_places)
 
     def context(self, event: Event) -> int | None:
         """Give the context at a row; `None` where it is unknown or cannot be one request's."""
@@ -215,9 +236,7 @@ class Session:
         self.input_tokens = _added(self.input_tokens, [event.input for event in replies])
         self.cached_tokens = _added(self.cached_tokens, [event.cached for event in replies])
         self.output_tokens = _added(self.output_tokens, [event.output for event in replies])
-        costs = [event.cost for event in replies if event.cost is not None]
-        if costs:
-            self.cost = (self.cost or 0.0) + sum(costs)
+        self._costs.extend([event.cost for event in replies if event.cost is not None])
         self.samples.extend(replies)
         replies.clear()
 
@@ -235,8 +254,7 @@ class Session:
         self.input_tokens = (self.input_tokens or 0) + run.input
         self.cached_tokens = (self.cached_tokens or 0) + run.cached
         self.output_tokens = (self.output_tokens or 0) + run.output
-        if run.cost is not None:
-            self.cost = (self.cost or 0.0) + run.cost
+        self._costs.extend(run.costs)
         self.start = run.start if self.start is None else min(run.start, self.start)
         self.end = run.end if self.end is None else max(run.end, self.end)
 
@@ -248,7 +266,7 @@ class Session:
         if event.output is not None:
             self.output_tokens = (self.output_tokens or 0) + event.output
         if event.cost is not None:
-            self.cost = (self.cost or 0.0) + event.cost
+            self._costs.append(event.cost)
 
     def _keep_ends(self, event: Event) -> None:
         if event.kind in self._run:

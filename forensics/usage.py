@@ -244,6 +244,12 @@ class Samples:
         greatest = max(column, default=_UNKNOWN)
         return None if greatest < 0 else greatest
 
+    def last(self, start: int, stop: int, *, without: set[int]) -> int | None:
+        """Give the last known context of the samples from one position up to another, some left out."""
+        column = self._columns[1]
+        places = range(stop - 1, start - 1, -1)
+        return next((column[at] for at in places if column[at] >= 0 and at not in without), None)
+
     def outliers(self) -> dict[int, Outlier]:
         """Give the figures that cannot be one request's, by position, in order. Linear; cheap where all is well."""
         found: dict[int, _Mark] = {}

@@ -33,3 +33,15 @@ def test_a_cut_reply_whose_calls_ran_names_the_tool() -> None:
         session.add(row)
     session.close()
     assert [event.tool for event in session.events if event.kind == "reply"] == ["read", None]
+
+
+def test_the_cost_does_not_depend_on_how_the_replies_were_grouped() -> None:
+    """A cent's tenth, ten times, was 0.9999999999999999 in one group and 1.0 in others."""
+    together, apart = Session("s", "demo", "file"), Session("s", "demo", "file")
+    for _ in range(10):
+        together.add(Event(kind="reply", stop="done", context=1, cost=0.1))
+        apart.add(Event(kind="reply", stop="done", context=1, cost=0.1))
+        apart.add(Event(kind="compacted", outcome="summary"))
+    together.close()
+    apart.close()
+    assert together.cost == apart.cost == 1.0

@@ -240,5 +240,5 @@ def _columns(run: list[Figures]) -> Run:
         input=sum(fresh),
         cached=sum(cached),
         output=sum(output),
-        cost=sum(paid) if paid else None,
+        costs=paid,
     )

@@ -69,3 +69,13 @@ def test_a_failed_attempt_that_cut_nothing_stays_quiet(tmp_path: Path) -> None:
     rows = [*before, end("failed", after=5000), reply("tool", context=10_000), reply()]
     (finding,) = written("ineffective-compaction", path, *rows)
     assert finding.measures["kind"] == "full again at once"
+
+
+def test_the_size_before_is_that_of_the_last_reply_that_has_one(tmp_path: Path) -> None:
+    """Of a run of good replies the ends are kept: where the last had no usage, that of the first was taken."""
+    run = [reply("tool", context=18_000), reply("tool", context=38_000), reply("tool")]
+    after = [end("summary"), reply("tool", context=18_000), reply(context=18_500)]
+    assert not written("ineffective-compaction", tmp_path / "room.jsonl", prompt(), *run, *after)
+    run[1]["context"] = 18_300
+    (finding,) = written("ineffective-compaction", tmp_path / "none.jsonl", prompt(), *run, *after)
+    assert (finding.measures["before"], finding.measures["after"]) == (18_300, 18_000)
