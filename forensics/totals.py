@@ -91,11 +91,11 @@ def same_records(one: SessionTotals, other: SessionTotals) -> bool:
     """
     if one.active_from is None or one.end is None or other.active_from is None or other.end is None:
         return True
-    first, last = sorted((one, other), key=lambda entry: entry.active_from or 0)
-    if (last.active_from or 0) >= (first.end or 0):
+    begin, end = max(one.active_from, other.active_from), min(one.end, other.end)
+    if begin > end:
         return False
-    if one.seen is None or other.seen is None:
-        return True
+    if one.seen is None or other.seen is None or begin == end:
+        return True  # where one begins as the other ends, a row without marks may be in both
     share = shared(one.seen, other.seen)
     return share is None or share[0] > 0
 

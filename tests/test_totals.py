@@ -257,3 +257,30 @@ def test_a_session_in_many_files_one_after_another_is_held_against_its_neighbour
     report = written(tmp_path, **{f"f{at:03}": replies([at * 10]) for at in range(60)})
     assert told(report) == (60, 60, 60.0)
     assert len(asked) == 0
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_copies_of_a_session_whose_rows_all_have_one_time_count_once(tmp_path: Path, rows: int) -> None:
+    """One began when the other ended, so they were taken for stretches side by side and added."""
+    row = {"kind": "reply", "session": "s", "ts": 1_782_900_000_000, "stop": "done", "context": 900, "input": 900}
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text((json.dumps(row) + "\n") * rows)
+    results = [scan_file(tmp_path / f"{name}.jsonl", f"{name}.jsonl", Options()) for name in ("a", "b")]
+    summary = summarise(results).summary
+    assert (summary.replies, summary.input_tokens, len(summary.copies)) == (rows, 900 * rows, 1)
+
+
+def test_a_row_without_figures_at_which_one_file_ends_and_the_other_begins_counts_once(tmp_path: Path) -> None:
+    def row(second: int, **more: object) -> str:
+        return json.dumps({"session": "s", "ts": 1_782_900_000_000 + 1000 * second, **more}) + "\n"
+
+    lines = [
+        row(0, kind="reply", stop="done", context=100, input=100),
+        row(1, kind="prompt", origin="human", text="Paint the fence."),
+        row(2, kind="reply", stop="done", context=300, input=300),
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(lines[:2]))
+    (tmp_path / "b.jsonl").write_text("".join(lines[1:]))
+    results = [scan_file(tmp_path / f"{name}.jsonl", f"{name}.jsonl", Options()) for name in ("a", "b")]
+    summary = summarise(results).summary
+    assert (summary.prompts, summary.replies, summary.input_tokens) == (1, 2, 400)
