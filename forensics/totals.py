@@ -122,7 +122,7 @@ def overlaps(sessions: Iterable[SessionTotals], parsers: dict[str, str]) -> Iter
                     f"session {one.session}: other files hold some of its records too, and may hold others; they were"
                     " not read again, as they are too large or have changed: the totals are a lower bound",
                 )
-            elif one.joined is not None and one.added:
+            elif one.joined is not None and 0 < one.added < one.rows:
                 rows = f"{one.added:,} of its rows are" if one.added > 1 else "1 of its rows is"
                 yield (
                     one.file,

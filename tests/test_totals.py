@@ -284,3 +284,16 @@ def test_a_row_without_figures_at_which_one_file_ends_and_the_other_begins_count
     results = [scan_file(tmp_path / f"{name}.jsonl", f"{name}.jsonl", Options()) for name in ("a", "b")]
     summary = summarise(results).summary
     assert (summary.prompts, summary.replies, summary.input_tokens) == (1, 2, 400)
+
+
+def test_files_that_touch_and_share_no_row_are_added_and_nothing_else_is_said(tmp_path: Path) -> None:
+    time = 1_782_900_000_000
+    first = [{"ts": time, "context": 100, "input": 100}, {"ts": time + 1000, "context": 200, "input": 200}]
+    then = [{"ts": time + 1000, "context": 300, "input": 300}]
+    for name, rows in (("a", first), ("b", then)):
+        lines = [json.dumps({"kind": "reply", "session": "s", "stop": "done", **row}) + "\n" for row in rows]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    results = [scan_file(tmp_path / f"{name}.jsonl", f"{name}.jsonl", Options()) for name in ("a", "b")]
+    report = summarise(results)
+    assert (report.summary.replies, report.summary.input_tokens) == (3, 600)
+    assert [note for one in report.coverage.inputs for note in one.notes] == []
