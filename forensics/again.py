@@ -10,7 +10,7 @@ from pathlib import Path
 from forensics.events import Event
 from forensics.parse import NotRecognised, Unreadable, parsers
 from forensics.scan import Loaded, Result, SessionTotals, figured, load
-from forensics.totals import alike, fuller_first, stretches
+from forensics.totals import alike, fuller_first, stretches, views
 
 MOST_BYTES = 256 << 20
 """Files that are together larger than this are not read a second time: the totals are a bound then."""
@@ -50,12 +50,10 @@ def distinct(unit: Iterable[SessionTotals]) -> list[SessionTotals]:
 
 def _jobs(results: Sequence[Result]) -> Iterator[list[Unit]]:
     """Give what must be read again: families of forks, and single sessions whose files differ."""
-    views: defaultdict[tuple[str, str, str], list[SessionTotals]] = defaultdict(list)
-    for result in results:
-        for one in result.sessions:
-            views[one.agent, one.session, result.input.parser if result.input else ""].append(one)
-    units = [unit for entries in views.values() for unit in (stretches(entries) if len(entries) > 1 else [entries])]
-    logs = {one.input.path for one in results if one.input and (own := parsers().get(one.input.parser)) and own.log}
+    parser_of = {one.input.path: one.input.parser for one in results if one.input}
+    entries = (one for result in results for one in result.sessions)
+    units = [unit for view in views(entries, parser_of).values() for unit in stretches(view)]
+    logs = {path for path, name in parser_of.items() if (own := parsers().get(name)) and own.log}
     related = [_without_logs(family, logs) for family in _families(units)]
     yield from related
     taken = {id(unit) for family in related for unit in family}

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from forensics.sane import all_millis, millis
 
-_UNKNOWN = -1
+UNKNOWN = -1
+"""What stands in a column for a figure that is not known."""
 
 
 class Times:
@@ -31,7 +32,7 @@ class Times:
         """Take the dates of the next rows."""
         self._starts.append(len(self._known))
         self._dates.append(dates)
-        self._known.extend(array("q", [_UNKNOWN]) * len(dates))
+        self._known.extend(array("q", [UNKNOWN]) * len(dates))
 
     def multiples(self, part: int) -> list[tuple[int, int]]:
         """Give position and time of each row whose milliseconds within the second are a multiple of `part`."""

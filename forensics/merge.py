@@ -9,7 +9,7 @@ import msgspec
 
 from forensics.detect import SEVERITIES, Finding, told_again
 from forensics.scan import SessionTotals
-from forensics.totals import stretches
+from forensics.totals import stretches, views
 
 NEAR = 2000
 """Milliseconds by which two files may date the same thing differently: before and after a request, two writers."""
@@ -30,13 +30,11 @@ class Merger:
         self._rows: dict[Place, int] = {}
         self._stretch: dict[Place, int] = {}
         self._ends: defaultdict[Key, dict[str, int]] = defaultdict(dict)
-        groups: defaultdict[tuple[str, str, str], list[SessionTotals]] = defaultdict(list)
         for one in sessions:
             self._rows[one.agent, one.session, one.file] = one.rows
             if one.end is not None:
                 self._ends[one.agent, one.session][one.file] = one.end
-            groups[one.agent, one.session, parsers.get(one.file, "")].append(one)
-        for entries in groups.values():
+        for entries in views(sessions, parsers).values():
             for number, stretch in enumerate(stretches(entries)):
                 self._stretch |= {(one.agent, one.session, one.file): number for one in stretch}
 

@@ -1,7 +1,7 @@
 """Add sessions up, each once, though several files may hold it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -45,20 +45,29 @@ def totals(sessions: Iterable[SessionTotals], parsers: dict[str, str]) -> tuple[
     follow one another (a log per run) are added. Files of different formats see the same session differently: figures
     that belong together are of one view, the one that shows most.
     """
-    views: defaultdict[tuple[str, str], defaultdict[str, list[SessionTotals]]] = defaultdict(lambda: defaultdict(list))
-    for one in sessions:
-        views[one.agent, one.session][parsers.get(one.file, "")].append(one)
+    by_session: defaultdict[tuple[str, str], list[list[list[SessionTotals]]]] = defaultdict(list)
+    for (agent, session, _), entries in views(sessions, parsers).items():
+        by_session[agent, session].append(stretches(entries))
     total: list[Figures] = []
     copies: list[Copies] = []
-    for (agent, session), by_parser in sorted(views.items()):
-        found = {parser: stretches(entries) for parser, entries in by_parser.items()}
-        total.append(_seen_by([_sum(map(_union, one)) for one in found.values()]))
-        if len(found) > 1 or any(len(entries) > 1 for one in found.values() for entries in one):
-            files = [entry for one in found.values() for entries in one for entry in entries]
+    for (agent, session), found in sorted(by_session.items(), key=lambda item: item[0]):
+        total.append(_seen_by([_sum(map(_union, one)) for one in found]))
+        if len(found) > 1 or any(len(entries) > 1 for one in found for entries in one):
+            files = [entry for one in found for entries in one for entry in entries]
             first = min(files, key=fuller_first).file
             others = sorted({one.file for one in files} - {first})
             copies.append(Copies(session=session, agent=agent, file=first, others=others))
     return _sum(total), copies
+
+
+def views(
+    sessions: Iterable[SessionTotals], parsers: Mapping[str, str]
+) -> dict[tuple[str, str, str], list[SessionTotals]]:
+    """Give the entries of each session in each format, by agent, session and parser; `parsers` maps files to theirs."""
+    found: defaultdict[tuple[str, str, str], list[SessionTotals]] = defaultdict(list)
+    for one in sessions:
+        found[one.agent, one.session, parsers.get(one.file, "")].append(one)
+    return found
 
 
 def fuller_first(one: SessionTotals) -> tuple[int, int, str]:
@@ -110,10 +119,8 @@ def alike(one: SessionTotals, other: SessionTotals) -> bool:
 
 def overlaps(sessions: Iterable[SessionTotals], parsers: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Give for each file that holds some records of others, and others of its own, what is to say of it."""
-    views: defaultdict[tuple[str, str, str], list[SessionTotals]] = defaultdict(list)
-    for one in sessions:
-        views[one.agent, one.session, parsers.get(one.file, "")].append(one)
-    for copies in (found for entries in views.values() if len(entries) > 1 for found in stretches(entries)):
+    shared_by = (entries for entries in views(sessions, parsers).values() if len(entries) > 1)
+    for copies in (found for entries in shared_by for found in stretches(entries)):
         fullest = min(copies, key=fuller_first)
         for one in copies:
             if one.bound and one is fullest and len(copies) > 1:

@@ -11,12 +11,11 @@ from itertools import compress, count
 from operator import ge
 from typing import Literal, NamedTuple
 
-from forensics.dates import Times
+from forensics.dates import UNKNOWN, Times
 from forensics.events import Event, Run
 
-_UNKNOWN = -1
 _TOO_GREAT = 1 << 62
-_BLANK = array("q", [_UNKNOWN])
+_BLANK = array("q", [UNKNOWN])
 _FEW = 6
 """Rows that are kept one by one at less cost than by their columns."""
 FACTOR = 10
@@ -92,7 +91,7 @@ class Samples:
             return
         figures = (event.line, event.context, event.total, event.estimate, event.messages, event.cap)
         for column, figure in zip(self._rows, (event.ts, *figures), strict=True):
-            column.append(_UNKNOWN if figure is None or not -1 < figure < _TOO_GREAT else figure)
+            column.append(UNKNOWN if figure is None or not -1 < figure < _TOO_GREAT else figure)
         if event.line is None:
             self._records.append(event.record)
 
@@ -131,7 +130,7 @@ class Samples:
             elif not unknown and min(figures) >= 0 and max(figures) < _TOO_GREAT:  # type: ignore[type-var, operator]
                 column.extend(figures)  # type: ignore[arg-type]
             else:
-                column.extend([_UNKNOWN if one is None or not -1 < one < _TOO_GREAT else one for one in figures])
+                column.extend([UNKNOWN if one is None or not -1 < one < _TOO_GREAT else one for one in figures])
         if None in columns[1]:
             self._records.extend(row.record for row in rows if row.line is None and _counts(row))
 
@@ -170,7 +169,7 @@ class Samples:
         ts, line, context, total, estimate, messages, cap = (
             None if (figure := column[position]) < 0 else figure for column in self._rows
         )
-        record = self._records[self._columns[0][:position].count(_UNKNOWN)] if line is None else None
+        record = self._records[self._columns[0][:position].count(UNKNOWN)] if line is None else None
         return Sample(line, record, ts, context, total, estimate, messages, cap)
 
     def excess(self, measure: Measured, cap: int, *, fixed: bool, without: set[int]) -> Excess | None:
@@ -179,10 +178,10 @@ class Samples:
         The window in force counts (see `_caps`), unless `cap` is `fixed`. Positions in `without` are left out.
         """
         column = self._columns[_PLACE[measure]]
-        if max(column, default=_UNKNOWN) <= min(self._limits(cap, fixed=fixed)):
+        if max(column, default=UNKNOWN) <= min(self._limits(cap, fixed=fixed)):
             return None
         caps = self._caps(cap, fixed=fixed)
-        first = start = peak = last = _UNKNOWN
+        first = start = peak = last = UNKNOWN
         over = window = kept = 0
         for position, (size, limit) in enumerate(zip(column, caps, strict=True)):
             if size < 0 or limit <= 0 or position in without:
@@ -195,7 +194,7 @@ class Samples:
                 if peak < 0 or size * window > column[peak] * limit:
                     peak, window = position, limit
             else:
-                last = _UNKNOWN
+                last = UNKNOWN
         return Excess(first, start, peak, window, over, kept) if over else None
 
     def fullest(self, cap: int, *, fixed: bool, without: set[int]) -> tuple[int, int] | None:
@@ -211,7 +210,7 @@ class Samples:
     def _limits(self, cap: int, *, fixed: bool) -> set[int]:
         """Give every context window of the session; `cap` is the last."""
         own = set() if fixed else {*self._columns[5], *(limit for _, limit in self._windows)}
-        return (own - {_UNKNOWN}) | {cap}
+        return (own - {UNKNOWN}) | {cap}
 
     def _caps(self, cap: int, *, fixed: bool) -> "array[int]":
         """Give the context window at each position: the row's own, else the last that was marked, else none.
@@ -226,7 +225,7 @@ class Samples:
             for end, (_, limit) in zip(ends, self._windows, strict=True):
                 marked += array("q", [limit]) * (end - len(marked))
         own = self._columns[5]
-        if fixed or own.count(_UNKNOWN) == len(own):
+        if fixed or own.count(UNKNOWN) == len(own):
             return marked
         return array("q", [last if one <= 0 else one for one, last in zip(own, marked, strict=True)])
 
@@ -241,7 +240,7 @@ class Samples:
         column = self._columns[1]
         if without:
             return max((figure for at, figure in enumerate(column) if figure >= 0 and at not in without), default=None)
-        greatest = max(column, default=_UNKNOWN)
+        greatest = max(column, default=UNKNOWN)
         return None if greatest < 0 else greatest
 
     def last(self, start: int, stop: int, *, without: set[int]) -> int | None:
@@ -255,7 +254,7 @@ class Samples:
         found: dict[int, _Mark] = {}
         contexts, totals, estimates = self._columns[1:4]
         found |= self._jumps(contexts)
-        if totals != contexts and totals.count(_UNKNOWN) < len(totals):
+        if totals != contexts and totals.count(UNKNOWN) < len(totals):
             found |= _totals(contexts, totals, estimates)
         if not found:
             return {}

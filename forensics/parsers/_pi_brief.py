@@ -128,7 +128,7 @@ class _Story:
         """
         line, records, times = batch
         turns = self._turns
-        while not (self._calm and (turns.goes_on or not (run or (note >= start and not turns.gathers)))):
+        while not (self._calm and (turns.goes_on or (not run and (turns.gathers or note < start)))):
             self._before = times[start]
             self._one(line + start, records[start])
             if run and run[0][0] == line + start:
@@ -148,49 +148,44 @@ class _Story:
 
     def _row(self, line: int, entry: Any) -> None:
         """Take a row of which nothing is known."""
-        if type(entry) is not Entry:
-            time = entry.timestamp
-            if self._before <= time < _END:
-                if entry.id is None or self._reader.is_new(entry, entry.id, line):
-                    self._before = time
-                    self._one(line, entry)
-                return
-        self._other(line, entry)
+        if type(entry) is Entry or not self._before <= entry.timestamp < _END:
+            self._other(line, entry)
+        elif entry.id is None or self._reader.is_new(entry, entry.id, line):
+            self._before = entry.timestamp
+            self._one(line, entry)
 
     def _one(self, line: int, entry: Any) -> None:
         """Take a row that is new, and dated no earlier than the one before."""
-        message = entry.message
-        kind = type(message)
         if type(entry) is Entry:
             self._other(line, entry, new=True)
-        elif not (self._calm and self._may_pass(line, entry, kind, message)):
+        elif not (self._calm and self._may_pass(line, entry)):
             reader = self._reader
             reader.last = millis(self._before)
             self._tell(line, entry, reader.last)
 
-    def _may_pass(self, line: int, entry: Any, kind: type, message: Any) -> bool:
+    def _may_pass(self, line: int, entry: Any) -> bool:
         """Leave a usual row out, or gather it, where it may be."""
-        turns = self._turns
-        if kind is ToolMessage:
-            if entry.id is not None and self._reader.header.agent is None:
-                self._look_at(entry.id, message)
-            self._left = line, entry
-            self._omitted += 1
-            return True
+        turns, message = self._turns, entry.message
+        kind = type(message)
         if kind is UserMessage:
             if not turns.gathers or self._reader.internal or not is_plain(message):
                 return False
             turns.ask(line, entry)
+            self._left = None
         elif kind is AssistantMessage:
             if not turns.goes_on or not self._gathers(line, entry, message):
                 return False
-        elif not (turns.goes_on or turns.gathers):
-            return False
+            self._left = None
+        elif kind is ToolMessage:
+            if entry.id is not None and self._reader.header.agent is None:
+                self._look_at(entry.id, message)
+            self._left = line, entry
+            self._omitted += 1
         else:
+            if not (turns.goes_on or turns.gathers):
+                return False
             self._left = self._note = line, entry
             self._omitted += 1
-            return True
-        self._left = None
         return True
 
     def _gathers(self, line: int, entry: Any, message: Any) -> bool:
