@@ -5,6 +5,7 @@ Nothing is imported before `main` runs, so that Ctrl-C is answered from the firs
 
 import contextlib
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
@@ -30,6 +31,16 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         code = _interrupted()
     _deaf()
+    _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit without taking every object apart first, unless there are child processes to wait for: 20 ms of a scan."""
+    if "multiprocessing" not in sys.modules and sys.gettrace() is None and sys.getprofile() is None:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
     sys.exit(code)
 
 
