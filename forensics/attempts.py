@@ -8,16 +8,17 @@ from typing import NamedTuple
 import msgspec
 
 from forensics.events import GOOD_STOPS, Event, Outcome, Trigger
+from forensics.patterns import later
 
 TRIES: frozenset[str] = frozenset({"summary", "no-summary", "failed", "unknown"})
 """Outcomes of attempts that wanted a summary and ran: not cut by design, not cancelled, not skipped."""
-_SENTINELS = re.compile(
+_SENTINELS = later(
     r"summary unavailable due to context limits|no conversation provided to summari[sz]e"
     r"|no (?:prior|previous) (?:history|conversation)",
     re.IGNORECASE,
 )
-_TAG_BLOCK = re.compile(r"<(?P<tag>read-files|modified-files)>.*?</(?P=tag)>", re.DOTALL)
-_HEADING = re.compile(
+_TAG_BLOCK = later(r"<(?P<tag>read-files|modified-files)>.*?</(?P=tag)>", re.DOTALL)
+_HEADING = later(
     r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|[-=*_]{3,}|</?[\w-]+>|[-*+]?\s*\(?(?:none|n/a|tbd)\)?\.?)?\s*", re.IGNORECASE
 )
 

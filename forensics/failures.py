@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Literal, NamedTuple, overload
 
 from forensics.events import GOOD_STOPS, Event
+from forensics.patterns import later
 from forensics.timeline import Session
 
 Follower = Literal["agent", "person", "nothing", "unknown"]
@@ -14,7 +15,7 @@ BreakKind = Literal["error", "length", "empty", "filtered", "idle"]
 """How work broke off: by a failed, cut, empty or filtered reply, or `idle` after a compaction in mid-work."""
 
 _KINDS: dict[str, BreakKind] = {"error": "error", "length": "length", "empty": "empty", "filtered": "filtered"}
-_ASIDE = re.compile(r"\bheartbeat|\bcron\b|\bmemory flush\b", re.IGNORECASE)
+_ASIDE = later(r"\bheartbeat|\bcron\b|\bmemory flush\b", re.IGNORECASE)
 _ANNOUNCED = ("recovery ended:", "record ends:")
 """How a note begins that says that the agent gave up, or that the record itself was cut here on purpose."""
 # What agents say themselves when they give up: pi, opencode, Kilo Code (Kilo-Org/kilocode#9285), oh-my-pi, PilotDeck.

@@ -9,8 +9,9 @@ import re
 from typing import NamedTuple
 
 from forensics.events import Fault
+from forensics.patterns import later
 
-FOREIGN: re.Pattern[str] = re.compile("上下文过长|上下文超出|超出最大上下文|请压缩上下文")
+FOREIGN: re.Pattern[str] = later("上下文过长|上下文超出|超出最大上下文|请压缩上下文")
 """What of the words that the patterns look for is not ASCII."""
 _OUTPUT_BUDGET = (
     r"integer\s+below\s+minimum\s+value",
@@ -100,9 +101,9 @@ _TABLE: tuple[tuple[Fault, str], ...] = (
     ("invalid-request", r"invalid.?request|bad request|\b4(?:00|22)\b|invalid_|unsupported|schema|tool_use|tool_call"),
 )
 _PATTERNS: tuple[tuple[Fault, re.Pattern[str]], ...] = tuple(
-    (fault, re.compile(pattern, re.IGNORECASE | re.DOTALL)) for fault, pattern in _TABLE
+    (fault, later(pattern, re.IGNORECASE | re.DOTALL)) for fault, pattern in _TABLE
 )
-_VETO = re.compile("|".join(_NOT_OVERFLOW), re.IGNORECASE)
+_VETO = later("|".join(_NOT_OVERFLOW), re.IGNORECASE)
 _BY_STATUS: dict[int, Fault] = {
     400: "invalid-request",
     401: "auth",
@@ -116,7 +117,7 @@ _BY_STATUS: dict[int, Fault] = {
 }
 _DIGITS = 15
 """No count of tokens has more."""
-_WINDOW = re.compile(
+_WINDOW = later(
     r"(?P<used>\d[\d,]*) tokens? ?> ?(?P<cap>\d[\d,]*)"
     r"|maximum context length is (?P<cap2>\d[\d,]*)"
     r"(?:.{0,80}?(?:requested|resulted in|contains?|has) (?:about )?(?P<used2>\d[\d,]*))?"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from forensics.patterns import later
 from forensics.source import open_sqlite
 from forensics.tolerant import salvage
 
@@ -26,14 +27,14 @@ _SENTENCE = 200
 _BRACES = 8 << 10
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _BOM = b"\xef\xbb\xbf"
-_BLANK = re.compile(rb"(?:[ \t\r\0]*\n)+")
-_DAMAGE = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_QUOTES = re.compile(
+_BLANK = later(rb"(?:[ \t\r\0]*\n)+")
+_DAMAGE = later(rb"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_QUOTES = later(
     rb"```|~~~|#{1,6} \S|(?:User|Human|Assistant|AI|System): |<(?:!doctype|html|pre|code)\b|.*(?:\"\"\"|''')\s*$",
     re.IGNORECASE,
 )
 """A line of a page, a conversation or a program that shows a file's lines further down."""
-_OPENS = re.compile(rb"(?:[a-zA-Z*)]:|^\{.*:|=|[=(:,][ (\[{\"']+|`|<\w+>|<<-?['\"]?\w+['\"]?)\s*$")
+_OPENS = later(rb"(?:[a-zA-Z*)]:|^\{.*:|=|[=(:,][ (\[{\"']+|`|<\w+>|<<-?['\"]?\w+['\"]?)\s*$")
 """The end of a line of words or code that leads to something."""
 
 

@@ -3,8 +3,10 @@
 import re
 from functools import cache
 
-_SPACE = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&$@:=^])")
+from forensics.patterns import later
+
+_SPACE = later(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
+_MARKDOWN = later(r"([\\`*_{}\[\]()#+\-.!|<>~&$@:=^])")
 
 
 @cache  # 4 ms, of which text in ASCII needs none

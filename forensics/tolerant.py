@@ -1,8 +1,9 @@
 """Get what can be got out of one damaged line of JSON, and say what was wrong with it."""
 
 import json
-import re
 from typing import Any, NamedTuple
+
+from forensics.patterns import later
 
 _DIGITS = 640
 """Python reads that many in any setting; `json` gives up on a whole record for one figure of more than 4,300."""
@@ -14,12 +15,12 @@ def _figure(digits: str) -> float:
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None, strict=False)
 _PATIENT = json.JSONDecoder(parse_constant=lambda _: None, parse_int=_figure, strict=False)
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_CONSTANT = re.compile(r"\b(?:NaN|-?Infinity)\b")
-_CONTROL = re.compile(r"[\x01-\x1f]")
+_SURROGATE = later("[\ud800-\udfff]")
+_CONSTANT = later(r"\b(?:NaN|-?Infinity)\b")
+_CONTROL = later(r"[\x01-\x1f]")
 
 
-_SPACE = re.compile(r"\s*")
+_SPACE = later(r"\s*")
 MOST = 1 << 17
 """Records of one line that are read: a file whose line ends are lost is one line, but a line of millions is none."""
 

@@ -74,8 +74,12 @@ EQUIVALENT: dict[str, str] = {
     " none of the compactions around it",
     "_messages._belongs_to_compaction: 1 -> 0": _ONE,
     "_messages._belongs_to_compaction: 1 -> 0 #2": _ONE,
-    "_messages._stripped: resumes += found -> resumes -= found": _ANY,
-    "_messages._stripped: nudges += found -> nudges -= found": _ANY,
+    "_messages._plain: if shortened.isascii() -> if False": "ASCII has no accents: a shortcut",
+    "_messages._unspaced: _NEVER if plain.isascii() else _any_of(name) -> _NEVER if False else _any_of(name)": "none of"
+    " these phrases is ASCII: a shortcut",
+    "_messages._parts: min(len(words), at + longest) -> max(len(words), at + longest)": "a slice ends with the list,"
+    " and no phrase is longer than the longest",
+    "_messages._longest: 1 -> 2": "no phrase is longer than the longest",
     "failure_loop.failure_loop: if len(session.failed) < failures -> if False": "with fewer failures no run is long"
     " enough: a shortcut",
     "oversized_replay.oversized_replay: _loops(session.events) if session.replays else () -> _loops(session.events) if"

@@ -3,9 +3,10 @@
 import re
 
 from forensics.attempts import Attempt
+from forensics.patterns import later
 
-_HEADING = re.compile(r"^#{1,3}\s+(?P<name>\S.*?)\s*$", re.MULTILINE)
-_FILE_LISTS = re.compile(r"<(read-files|modified-files)>.*?</\1>", re.DOTALL)
+_HEADING = later(r"^#{1,3}\s+(?P<name>\S.*?)\s*$", re.MULTILINE)
+_FILE_LISTS = later(r"<(read-files|modified-files)>.*?</\1>", re.DOTALL)
 _TEMPLATES: tuple[tuple[str, frozenset[str]], ...] = (
     ("goal", frozenset({"next steps"})),
     ("objective", frozenset({"next move"})),

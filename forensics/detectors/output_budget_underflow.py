@@ -7,11 +7,12 @@ from itertools import groupby
 from forensics.detect import Claim, Measure, detector
 from forensics.events import Event
 from forensics.failures import follower
+from forensics.patterns import later
 from forensics.timeline import Session
 
-_ASKED = re.compile(r"\bgot (-?\d+)|tokens\b.{0,20}? value of (-?\d+)", re.IGNORECASE | re.DOTALL)
-_MINIMUM = re.compile(r">=\s*(\d+)|(?:at least|minimum(?: value)?(?: of| is)?)\s*:?\s*(\d+)", re.IGNORECASE)
-_RANGE = re.compile(r"from (\d+)[^\d]{0,20} to (\d+)", re.IGNORECASE)
+_ASKED = later(r"\bgot (-?\d+)|tokens\b.{0,20}? value of (-?\d+)", re.IGNORECASE | re.DOTALL)
+_MINIMUM = later(r">=\s*(\d+)|(?:at least|minimum(?: value)?(?: of| is)?)\s*:?\s*(\d+)", re.IGNORECASE)
+_RANGE = later(r"from (\d+)[^\d]{0,20} to (\d+)", re.IGNORECASE)
 _DIGITS = 15
 """As in an overflow error: a number of more digits is no count of tokens, and need not even be readable as one."""
 _THEN = {

@@ -5,19 +5,20 @@ from typing import NamedTuple
 
 from forensics.events import Fault, Outcome
 from forensics.faults import classify
+from forensics.patterns import later
 
-_NOTHING_TO_DO = re.compile(
+_NOTHING_TO_DO = later(
     r"nothing to compact|no real conversation messages|below[ _]threshold|already under target|already[ _]compacted"
     r"|no_compactable_entries|deferred to background|session too small|no compactable transcript entries",
     re.IGNORECASE,
 )
-_CANCELLED = re.compile(r"\bcancell?(?:ed|ing)\b|\baborted\b|\bAbortError\b", re.IGNORECASE)
-_NOT_USABLE = re.compile(
+_CANCELLED = later(r"\bcancell?(?:ed|ing)\b|\baborted\b|\bAbortError\b", re.IGNORECASE)
+_NOT_USABLE = later(
     r"no usable|failed quality checks|no (?:text|content)\b|not valid|unparsable|malformed (?:summary|range)",
     re.IGNORECASE,
 )
-_DOES_NOT_FIT = re.compile(r"no complete recent message fits|over the provider hard input limit", re.IGNORECASE)
-_WHAT_FAILED = re.compile(
+_DOES_NOT_FIT = later(r"no complete recent message fits|over the provider hard input limit", re.IGNORECASE)
+_WHAT_FAILED = later(
     r"^(?:Context overflow recovery failed|Auto-compaction failed|Compaction failed|Response truncation recovery failed"
     r"|Post-tool context compaction failed before the next provider request): ",
 )

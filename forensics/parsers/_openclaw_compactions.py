@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 from forensics.parsers._openclaw_lines import Entry
 from forensics.parsers._openclaw_names import count_of, fields_of, flag
 from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs
+from forensics.patterns import later
 from forensics.sane import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_RESULT = re.compile(r"compaction (?:succeeded|failed|did not \w+) for \S+?(?:: |; |$)(.*)", re.DOTALL)
-_EMBEDDED = re.compile(
-    r"embedded run (?:auto-|manual )compaction (start|complete|skipped|failed|aborted|incomplete|end)\b"
-)
-_LIMIT = re.compile(r"\((\d+)ms\)")
+_RESULT = later(r"compaction (?:succeeded|failed|did not \w+) for \S+?(?:: |; |$)(.*)", re.DOTALL)
+_EMBEDDED = later(r"embedded run (?:auto-|manual )compaction (start|complete|skipped|failed|aborted|incomplete|end)\b")
+_LIMIT = later(r"\((\d+)ms\)")
 _PREFLIGHT = "Preflight compaction required but failed:"
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from forensics.parse import Head, Source
 from forensics.parsers._pi import milliseconds
+from forensics.patterns import later
 from forensics.sane import NO_TIME
 from forensics.tolerant import damage, salvage
 
@@ -15,9 +16,9 @@ _COLOUR = rb"(?:\x1b\[[\d;]*m)*"
 _JOURNAL = rb"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ \S+\[\d+\]: )?"
 _TIME = rb"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d))"
 _START = _JOURNAL + _COLOUR + _TIME + _COLOUR + rb" +" + _COLOUR
-_LINE = re.compile(_START + rb"(?:\[(?P<subsystem>[\w./:-]{1,60})\]" + _COLOUR + rb" )?(?P<text>.*)", re.DOTALL)
-_ANSI = re.compile(r"\x1b\[[\d;]*m")
-_OURS = re.compile(
+_LINE = later(_START + rb"(?:\[(?P<subsystem>[\w./:-]{1,60})\]" + _COLOUR + rb" )?(?P<text>.*)", re.DOTALL)
+_ANSI = later(r"\x1b\[[\d;]*m")
+_OURS = later(
     rb"(?m)^"
     + _START
     + rb"\[(?:agent/embedded|agents/[\w/-]+|compaction-safeguard|gateway/ws|openclaw|clawdbot|gateway\]"

@@ -1,12 +1,12 @@
 """Whose an entry of OpenClaw's log is: sessions by their id, key, run or trace."""
 
-import re
 from typing import Any
 
 from forensics.parsers._openclaw_lines import Entry
+from forensics.patterns import later
 from forensics.sane import figure
 
-_PAIR = re.compile(r"([A-Za-z][\w.]*)=(\"[^\"]*\"|\S+)")
+_PAIR = later(r"([A-Za-z][\w.]*)=(\"[^\"]*\"|\S+)")
 _NO_NAMES = frozenset({"", "unknown", "none", "undefined"})
 
 

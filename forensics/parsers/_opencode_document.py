@@ -7,13 +7,15 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
-START = re.compile(rb'\{\s*"info"\s*:\s*\{(?!\s*"role")')
+from forensics.patterns import later
+
+START = later(rb'\{\s*"info"\s*:\s*\{(?!\s*"role")')
 """Where a document begins: whatever a terminal wrote before it is passed over."""
-MESSAGES = re.compile(rb'"messages"\s*:\s*\[')
-_PRETTY = re.compile(rb'^    \{\r?\n      "info": \{', re.MULTILINE)
-_BRACKET = re.compile(rb'["{}\[\]]')
-_STRING = re.compile(rb'(?:[^"\\]+|\\.)*+"', re.DOTALL)
-_BETWEEN = re.compile(rb"[\s,]*")
+MESSAGES = later(rb'"messages"\s*:\s*\[')
+_PRETTY = later(rb'^    \{\r?\n      "info": \{', re.MULTILINE)
+_BRACKET = later(rb'["{}\[\]]')
+_STRING = later(rb'(?:[^"\\]+|\\.)*+"', re.DOTALL)
+_BETWEEN = later(rb"[\s,]*")
 _BROKEN = "a broken message; what follows it cannot be told apart"
 PIPE = 65536
 """What a pipe holds on Linux: an export whose reader was slow ends at a multiple of it."""

@@ -11,21 +11,22 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.parse import Source
+from forensics.patterns import later
 from forensics.sane import read_time
 from forensics.tolerant import damage
 
 HEADS = (b"timestamp=", b"INFO ", b"ERROR ", b"WARN ", b"DEBUG ")
-NEW = re.compile(r'timestamp=(\S+) level=(\w+) run=(\S+) message=("(?:[^"\\]|\\.)*+"|\S*)(.*)', re.DOTALL)
-OLD = re.compile(r"(INFO|ERROR|WARN|DEBUG) +(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d) \+\d+ms (.*)", re.DOTALL)
-_PAIR = re.compile(r'([\w.]+)=("(?:[^"\\]|\\.)*+"|\S*)')
-_NEW_WANTED = re.compile(rb' message=(?:loop|process|stream|created|"exiting loop"|"stream error") ')
+NEW = later(r'timestamp=(\S+) level=(\w+) run=(\S+) message=("(?:[^"\\]|\\.)*+"|\S*)(.*)', re.DOTALL)
+OLD = later(r"(INFO|ERROR|WARN|DEBUG) +(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d) \+\d+ms (.*)", re.DOTALL)
+_PAIR = later(r'([\w.]+)=("(?:[^"\\]|\\.)*+"|\S*)')
+_NEW_WANTED = later(rb' message=(?:loop|process|stream|created|"exiting loop"|"stream error") ')
 _OLD_WANTED = (b" loop", b" process", b" stream", b" stream error", b" created")
 _MESSAGES = ("exiting loop", "stream error", "loop", "process", "stream", "created")
 _SIMPLE = ("sessionID", "session.id", "messageID", "providerID", "modelID", "small", "agent", "step", "service", "id")
-_FIELD = re.compile(rf"(?:^|\s)({'|'.join(map(re.escape, _SIMPLE))}|version|parentID)=(\S+)")
-_ERROR = re.compile(r"(?:^| )error=(.*?)(?: stack=| process$|$)", re.DOTALL)
-_API = re.compile(r'"(?:message|errorMessage)":\s*"((?:[^"\\]|\\.)*+)"')
-_STATUS = re.compile(r'"statusCode":(\d{3})')
+_FIELD = later(rf"(?:^|\s)({'|'.join(map(re.escape, _SIMPLE))}|version|parentID)=(\S+)")
+_ERROR = later(r"(?:^| )error=(.*?)(?: stack=| process$|$)", re.DOTALL)
+_API = later(r'"(?:message|errorMessage)":\s*"((?:[^"\\]|\\.)*+)"')
+_STATUS = later(r'"statusCode":(\d{3})')
 _BOM = b"\xef\xbb\xbf"
 LIMIT = 1 << 20
 """Characters of one record that are looked at: request bodies are logged whole."""

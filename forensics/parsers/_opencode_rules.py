@@ -4,7 +4,6 @@ The rules are those of `packages/opencode/src/session/{processor,compaction,mess
 """
 
 import hashlib
-import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,6 +11,7 @@ import msgspec
 from forensics.events import Event, Fault, Outcome, Stop
 from forensics.parsers._opencode_shapes import Message, Part, created, whole
 from forensics.parsers._opencode_usage import Failing, failing
+from forensics.patterns import later
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -23,8 +23,8 @@ SUMMARY_LIMIT = 4000
 DIED = "no end recorded: the process ended while this reply was being made"
 """The text of a reply that has none of its own: no error, which is for the words of others."""
 
-_ATTACHED = re.compile(r"^\[Attached [^\]\n]{1,200}: [^\]\n]*\]$")
-_REDACTED = re.compile(r"^\[redacted:[^\]]*\]$")
+_ATTACHED = later(r"^\[Attached [^\]\n]{1,200}: [^\]\n]*\]$")
+_REDACTED = later(r"^\[redacted:[^\]]*\]$")
 _MEDIA = ("image/", "application/pdf")
 _FINISHES: dict[str, Failing] = {
     "tool-calls": Failing("tool", None, None),

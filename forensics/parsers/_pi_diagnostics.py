@@ -6,7 +6,6 @@ several; any other failure ends the attempt.
 """
 
 import os
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -18,9 +17,10 @@ import msgspec
 from forensics.events import Event, Fault, Outcome
 from forensics.parse import rescue
 from forensics.parsers._pi import Usage, fault_of, milliseconds
+from forensics.patterns import later
 from forensics.sane import Count, Millis
 
-NAME = re.compile(r"^(?P<session>.+)-compaction-diagnostic-(?P<ms>\d{10,15})-(?P<id>[^/]*)\.json$")
+NAME = later(r"^(?P<session>.+)-compaction-diagnostic-(?P<ms>\d{10,15})-(?P<id>[^/]*)\.json$")
 _RETRIED = "context_overflow"
 _SAME_ATTEMPT = 300_000
 """Milliseconds between a failed planner request and the boundary that its attempt may still end with."""

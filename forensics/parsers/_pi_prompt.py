@@ -13,24 +13,25 @@ from msgspec import Raw
 from forensics.events import Origin
 from forensics.parse import Source
 from forensics.parsers._pi import milliseconds
+from forensics.patterns import later
 
-_UNTRUSTED = re.compile(
+_UNTRUSTED = later(
     r"(?:^|\n)[A-Z][\w ]{2,40} \(untrusted[^)\n]{0,60}\):\s*\n```(?:json)?\n.*?\n```[ \t]*(?=\n|$)", re.DOTALL
 )
-_SYSTEM_LINE = re.compile(r"^System(?: \(untrusted\))?: \[\d{4}-\d\d-\d\d[^\]\n]*\][^\n]*(?:\n|$)")
-_ENVELOPE = re.compile(
+_SYSTEM_LINE = later(r"^System(?: \(untrusted\))?: \[\d{4}-\d\d-\d\d[^\]\n]*\][^\n]*(?:\n|$)")
+_ENVELOPE = later(
     r"^\[(?P<before>[^\]\n]{0,160}?)(?P<day>\d{4}-\d\d-\d\d)[ T](?P<clock>\d\d:\d\d(?::\d\d)?)"
     r" ?(?P<zone>UTC|GMT(?:[+-]\d{1,2}(?::?\d\d)?)?|Z|[+-]\d\d:?\d\d|[A-Z]{2,5})?\]\s*"
 )
-_OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d\d)?$")
-_SYNTHETIC = re.compile(
+_OFFSET = later(r"([+-])(\d{1,2}):?(\d\d)?$")
+_SYNTHETIC = later(
     r"^\s*(?:\[OpenClaw heartbeat poll\]|Read HEARTBEAT\.md\b|Pre-compaction memory flush\b|\[cron:[^\]]*\]"
     r"|A new session was started via /(?:new|reset)\b|\[Subagent (?:Context|Task)\]|\[System Message\]"
     r"|An async command you ran earlier has completed)"
 )
 _MARKS = frozenset("[RPAS \t\r\n")
 """The first characters of everything that `_SYNTHETIC`, `_COLLECTED`, `_ENVELOPE` and `_SYSTEM_LINE` look for."""
-_COLLECTED = re.compile(r"^\s*\[Queued (?:messages while agent was busy|announce messages)[^\]]*\]")
+_COLLECTED = later(r"^\s*\[Queued (?:messages while agent was busy|announce messages)[^\]]*\]")
 
 
 class Prompt(NamedTuple):

@@ -29,11 +29,12 @@ from forensics.parsers._pi_entries import ENTRIES, USUAL, Entry
 from forensics.parsers._pi_prompt import is_machine, prompt_of
 from forensics.parsers._pi_summary import details_of, dropped, spent, summarised, verbatim
 from forensics.parsers._pi_tree import Branch, Tree
+from forensics.patterns import later
 from forensics.tolerant import canonical, salvage
 
 _MINUTE = 60_000
 _CLOCK_NOTES = 5
-_SESSION_FILE = re.compile(r"_([A-Za-z0-9][A-Za-z0-9._-]*?)\.jsonl$")
+_SESSION_FILE = later(r"_([A-Za-z0-9][A-Za-z0-9._-]*?)\.jsonl$")
 _ATOMIC_DETAILS = (b'"wallTimeMs"', b'"sourcePath"')
 _HOMES = {".atomic": "atomic", ".openclaw": "openclaw", ".clawdbot": "openclaw"}
 VERBATIM = "verbatim-lines"

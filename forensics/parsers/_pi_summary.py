@@ -9,19 +9,20 @@ from msgspec import Raw
 from forensics.events import Event
 from forensics.parse import Source
 from forensics.parsers._pi import Usage, digest_of
+from forensics.patterns import later
 from forensics.sane import Count
 
 KEPT = 400
 """Characters of a summary's beginning and of its end that an event keeps."""
 
-_FILE_LISTS = re.compile(r"<(read-files|modified-files)>.*?</\1>", re.DOTALL)
-_BOILERPLATE = re.compile(
+_FILE_LISTS = later(r"<(read-files|modified-files)>.*?</\1>", re.DOTALL)
+_BOILERPLATE = later(
     r"^(?:[-*+]\s*|\d+\.\s*)?(?:\[[ x]\]\s*)?"
     r"(?:#{1,6}\s.*|-{3,}|\*\*Turn Context \(split turn\):\*\*"
     r"|\(?(?:none(?: captured)?|n/?a|empty|no prior history|not specified|\.\.\.|…)\.?\)?)?$",
     re.IGNORECASE,
 )
-_SENTINEL = re.compile(
+_SENTINEL = later(
     r"^\s*(?:\(no conversation provided to summari[sz]e\)"
     r"|(?:context contained \d+ messages[^\n]{0,60}\. )?summary unavailable due to (?:context|size) limits)",
     re.IGNORECASE,

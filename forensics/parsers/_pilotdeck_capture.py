@@ -10,6 +10,7 @@ import msgspec
 from forensics.parse import Piece, Rules, Source, Wanted, json_lines, words
 from forensics.parsers._pilotdeck_lines import Line, part
 from forensics.parsers._pilotdeck_stages import STAGES, unquoted
+from forensics.patterns import later
 from forensics.sane import figure, read_time
 from forensics.tolerant import salvage
 
@@ -114,19 +115,19 @@ LOG_RULES: Rules = {
     "reason": ("words",),
     "diagnostic": ("error",),
 }
-_STAGE = re.compile(r"\[context:auto-compact\] (?P<stage>[a-z_]+)(?: (?P<data>\{.*))?", re.DOTALL)
-_BROKEN = re.compile(
+_STAGE = later(r"\[context:auto-compact\] (?P<stage>[a-z_]+)(?: (?P<data>\{.*))?", re.DOTALL)
+_BROKEN = later(
     r"\[agent:auto-compact\] (?P<tag>[\w-]+) failed sessionId=(?P<session>\S*) turnId=(?P<turn>\S*): (?P<error>.*)",
     re.DOTALL,
 )
-_RETRY = re.compile(
+_RETRY = later(
     r"\[PilotDeck\] (?P<retry>\w+): (?P<error>.*?) (?P<tail>\(attempt \d+/\d+(?:, delay=\d+ms)?)"
     r"(?:, session=(?P<session>[^)]*))?\)"
 )
-_FIELD = re.compile(
+_FIELD = later(
     r'"(?P<name>sessionId|turnId|error|reason|preTokens|postTokens)":(?P<value>"(?:[^"\\]|\\.)*"|\d+(?=[,}]))'
 )
-_SPAWN = re.compile(r"=== (?P<at>\S+) spawn gateway")
+_SPAWN = later(r"=== (?P<at>\S+) spawn gateway")
 
 
 def chat_pieces(source: Source, wanted: Wanted | None) -> Iterator[Piece]:

@@ -1,11 +1,11 @@
 """The time stamps of a PilotDeck log: `2026-09-18T02:00:00.014Z`, written when the host got the line."""
 
-import re
 from datetime import UTC, datetime
 
+from forensics.patterns import later
 from forensics.sane import is_time
 
-_MINUTE = re.compile(rb"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):")
+_MINUTE = later(rb"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):")
 
 
 class Clock:

@@ -6,15 +6,16 @@ from forensics.events import Event
 from forensics.faults import classify
 from forensics.parsers._pilotdeck_clock import Clock
 from forensics.parsers._pilotdeck_lines import Line
+from forensics.patterns import later
 from forensics.sane import figure
 
 _GATEWAY = "gateway"
-_EXIT = re.compile(
+_EXIT = later(
     r"(?:(?:Desktop )?[Gg]ateway )?(?:exited\b.*?|exit )\(?(?:exit )?code=(?P<code>-?\d+|null)\)?"
     r"(?: signal=(?P<signal>\w+))?"
 )
-_SPAWN = re.compile(r"=== (?P<ts>\S+) spawn gateway|spawn ")
-_RETRY = re.compile(
+_SPAWN = later(r"=== (?P<ts>\S+) spawn gateway|spawn ")
+_RETRY = later(
     r"\[PilotDeck\] (?P<kind>transientRetry|zeroUsageRetry): (?P<error>.*?)"
     r" \(attempt \d+/\d+(?:, delay=\d+ms)?(?:, session=(?P<session>[^)]*))?\)"
 )

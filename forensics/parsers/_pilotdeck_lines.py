@@ -17,6 +17,7 @@ from forensics.parse import Block, Source, too_long
 from forensics.parsers._pilotdeck_clock import Clock
 from forensics.parsers._pilotdeck_garbage import list_garbage
 from forensics.parsers._pilotdeck_stages import DECODE, STAGES, Details, decoded
+from forensics.patterns import later
 
 _BOM = b"\xef\xbb\xbf"
 _ANSI = rb"(?:\x1b\[[0-9;]*m)*"
@@ -31,27 +32,27 @@ _OWN = (
     rb"|PilotDeck server listening|exit(?:ed)? code=|spawn "
     rb"|(?:Desktop )?[Gg]ateway (?:exited|failed|operation failed)"
 )
-_STARTS = re.compile(rb"(?:%b(?:%b)|=== %b spawn gateway)" % (_ANY_PREFIX, _OWN, _ISO))
-_ANYWHERE = re.compile(rb"\n(?:%b(?:%b)|=== %b spawn gateway)" % (_ANY_PREFIX, _OWN, _ISO))
+_STARTS = later(rb"(?:%b(?:%b)|=== %b spawn gateway)" % (_ANY_PREFIX, _OWN, _ISO))
+_ANYWHERE = later(rb"\n(?:%b(?:%b)|=== %b spawn gateway)" % (_ANY_PREFIX, _OWN, _ISO))
 # Where the host has put its prefix before every line, its end leads to all that is wanted. A few letters of each
 # message are enough here, and twice as fast: what is found is looked at again.
-_HOSTED = re.compile(
+_HOSTED = later(
     rb"Z (?:\[gateway\] (?:\[(?:con|age|Pil|tel|run|Age|ope)|exit|spaw|PilotDeck s|[Gg]ateway |Desktop )|Gateway )"
 )
-_STAMPED = re.compile(_ISO + rb" ")
-_HEAD = re.compile(
+_STAMPED = later(_ISO + rb" ")
+_HEAD = later(
     rb"%b(?:(%b|%b) )?%b(?:\[(gateway|server|runtime-supervisor|restart-supervisor)\]%b )?"
     % (_ANSI, _ISO, _ODD, _ANSI, _ANSI)
 )
-_MESSAGE = re.compile(rb"%b|=== %b spawn gateway" % (_OWN, _ISO))
-_DETAILED = re.compile(rb"\[context:auto-compact\] [a-z_]+ \{")
-_KNOWN_START = re.compile(rb"\[[A-Za-z][\w:./ -]*\] |PilotDeck |WebSocket: |Token: |spawn |exited code=|\(node:\d+\) ")
-LOG_LINE = re.compile(
+_MESSAGE = later(rb"%b|=== %b spawn gateway" % (_OWN, _ISO))
+_DETAILED = later(rb"\[context:auto-compact\] [a-z_]+ \{")
+_KNOWN_START = later(rb"\[[A-Za-z][\w:./ -]*\] |PilotDeck |WebSocket: |Token: |spawn |exited code=|\(node:\d+\) ")
+LOG_LINE = later(
     rb"%b(?:%b|PilotDeck |Desktop gateway |Gateway |Bundled |Playwright |Failed to )"
     rb"|%b \[(?:gateway|server)\] |=== %b spawn gateway " % (_PREFIX, _KNOWN_START.pattern, _ISO, _ISO)
 )
 """What the lines of a PilotDeck log begin with, whoever wrote them."""
-OWN_LINE = re.compile(
+OWN_LINE = later(
     rb"(?m)^(?:%b(?:\[(?:context|agent):auto-compact\] [a-z_-]+(?: \{| failed sessionId=|\r?$)"
     rb"|PilotDeck server listening: http|PilotDeck Desktop runtime |PilotDeck home ready at |PilotDeck Web UI ready: "
     rb"|\[PilotDeck\] (?:transient|zeroUsage)Retry: )"

@@ -1,10 +1,9 @@
 """The stages of PilotDeck's auto-compaction (`[context:auto-compact] <stage> <json>`) and what their JSON says."""
 
-import re
-
 import msgspec
 
 from forensics.parsers._pilotdeck_budget import Snapshot
+from forensics.patterns import later
 from forensics.sane import Count
 from forensics.tolerant import salvage
 
@@ -44,7 +43,7 @@ STAGES = frozenset(
     }
 )
 """Every stage that a known build writes."""
-_ESCAPE = re.compile(r'(?P<sound>\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))|\\u?')
+_ESCAPE = later(r'(?P<sound>\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))|\\u?')
 
 
 class Details(msgspec.Struct, gc=False, omit_defaults=True):

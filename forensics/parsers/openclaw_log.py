@@ -13,9 +13,10 @@ from forensics.parsers._openclaw_lines import Entry, entries, is_console_log, is
 from forensics.parsers._openclaw_names import count_of, fields_of, flag
 from forensics.parsers._openclaw_runs import UNATTRIBUTED, Runs
 from forensics.parsers._pi import STOPS, TEXT_LIMIT, fault_of
+from forensics.patterns import later
 
-_RUN_ENDED = re.compile(r"\brun (\S+) ended with stopReason=(\w+)")
-_ERROR = re.compile(r"\berror=(.*?)(?: rawError=(.*))?$", re.DOTALL)
+_RUN_ENDED = later(r"\brun (\S+) ended with stopReason=(\w+)")
+_ERROR = later(r"\berror=(.*?)(?: rawError=(.*))?$", re.DOTALL)
 _ENDED = "recovery ended: "
 _REASONS: dict[str, Fault] = {
     "context_overflow": "overflow",

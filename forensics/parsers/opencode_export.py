@@ -1,6 +1,5 @@
 """`opencode export`: one session as one JSON document."""
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,10 +12,11 @@ from forensics.parsers._opencode import Conversation, session_event
 from forensics.parsers._opencode_capture import MARKS, PREFIXES, RULES, parts, write_document
 from forensics.parsers._opencode_document import START, Piece, Trouble, end_of, pieces
 from forensics.parsers._opencode_shapes import Info, Message, Part, Place, SessionInfo, decoded
+from forensics.patterns import later
 
-_WHEN = re.compile(rb'"created"\s*:\s*(\d{1,18})\b')
-_OWNER = re.compile(rb'"sessionID"\s*:\s*"([^"\\]{1,200})"')
-_SESSION = re.compile(rb'"id"\s*:\s*"ses')
+_WHEN = later(rb'"created"\s*:\s*(\d{1,18})\b')
+_OWNER = later(rb'"sessionID"\s*:\s*"([^"\\]{1,200})"')
+_SESSION = later(rb'"id"\s*:\s*"ses')
 
 
 class _Key(msgspec.Struct):

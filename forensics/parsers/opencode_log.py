@@ -1,22 +1,22 @@
 """opencode's log files."""
 
-import re
 from collections.abc import Iterator
 
 from forensics.events import Event
 from forensics.parse import Head, Source, parser
 from forensics.parsers._opencode_log import Loop
 from forensics.parsers._opencode_log_lines import entries
+from forensics.patterns import later
 
 _NOTE = (
     "a log does not say how a reply or a summary came out: replies without an error are taken as good (cut and empty "
     "ones do not show), summaries without an error are unknown"
 )
-_LINE = re.compile(
+_LINE = later(
     rb"timestamp=\S+ level=\w+ run=[0-9a-f]{8} message="
     rb"|(?:INFO|ERROR|WARN|DEBUG) +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d \+\d+ms service=[\w.-]+ "
 )
-_OWN = re.compile(
+_OWN = later(
     rb"(?m)^(?:timestamp=\S+ level=\w+ run=[0-9a-f]{8} message=(?:\"creating instance\" directory="
     rb"|\"llm runtime selected\" |\"project copy refresh started\" |.* (?:session\.)?id=ses_)"
     rb"|(?:INFO|ERROR|WARN|DEBUG) +[-0-9T:]{19} \+\d+ms service=(?:default version=\S+ args=\[.*\] opencode"

@@ -18,15 +18,16 @@ from forensics.parsers._pilotdeck_halves import lines
 from forensics.parsers._pilotdeck_host import Host
 from forensics.parsers._pilotdeck_lines import LOG_LINE, OWN_LINE, Line
 from forensics.parsers._pilotdeck_stages import STAGES, Details, decoded, unquoted
+from forensics.patterns import later
 from forensics.sane import figure, guarded
 from forensics.tolerant import salvage
 
-_STAGE = re.compile(rb"\[context:auto-compact\] ([a-z_]+)(?: (?=\{)|$)")
-_BROKEN = re.compile(
+_STAGE = later(rb"\[context:auto-compact\] ([a-z_]+)(?: (?=\{)|$)")
+_BROKEN = later(
     r"\[agent:auto-compact\] (?P<stage>[\w-]+) failed sessionId=(?P<session>\S*) turnId=\S*: (?P<error>.*)", re.DOTALL
 )
-_FIELD = re.compile(r'"(sessionId|turnId|error|reason)":("(?:[^"\\]|\\.)*")|"(preTokens|postTokens)":(\d+)(?=[,}])')
-_PLACE = re.compile(r"(?: starting at)? at (?:byte \d+ of the line|character \d+)")
+_FIELD = later(r'"(sessionId|turnId|error|reason)":("(?:[^"\\]|\\.)*")|"(preTokens|postTokens)":(\d+)(?=[,}])')
+_PLACE = later(r"(?: starting at)? at (?:byte \d+ of the line|character \d+)")
 _NAMELESS = "(no session)"
 _TURNS = 1000
 

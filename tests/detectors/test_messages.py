@@ -1,9 +1,12 @@
 """What a message says alone: the words of continuing of many languages, and those that bring new work."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics.detectors import _messages, _words
 from forensics.detectors._messages import wording
 
 NEW_WORK = [
@@ -269,3 +272,35 @@ def test_a_question_how_it_stands_and_a_word_of_continuing_beside_thanks_count(t
     judged = wording(text)
     assert judged is not None
     assert judged.confidence == confidence
+
+
+def _lists(ending: str) -> list[str]:
+    return [name for name in vars(_words) if name.isupper() and name.endswith(ending) and name != "THEN_AFTER"]
+
+
+def test_the_lists_hold_what_a_message_is_held_against() -> None:
+    """Words are looked up between spaces; a message in ASCII is not held against the languages without spaces."""
+    for name in _lists(""):
+        phrases = _messages._listed(name)
+        assert phrases, name
+        if name.endswith("UNSPACED"):
+            assert not any(map(str.isascii, phrases)), name
+        else:
+            assert all(re.fullmatch(r"\w+(?: \w+)*", phrase) for phrase in phrases), name
+
+
+@given(st.lists(st.sampled_from(["go", "on", "continue", "keep", "going", "then", "x", ""]), min_size=1, max_size=8))
+def test_looking_words_up_finds_what_a_pattern_of_all_phrases_finds(words: list[str]) -> None:
+    text = " ".join(words)
+    pattern = re.compile(rf"(?<!\w)(?:{_messages._phrases('RESUME')})(?!\w)")
+    assert _messages._without("RESUME", text) == pattern.subn(" ", text)
+    found = pattern.match(text)
+    assert _messages._begins("RESUME", text) == (found and found[0])
+    assert _messages._holds("RESUME", text) == (pattern.search(text) is not None)
+
+
+def test_a_contrast_in_a_language_without_spaces_is_new_work() -> None:
+    said = wording("继续用红色")
+    assert said is not None
+    assert said.confidence == "low"
+    assert wording("继续但是用红色") is None
