@@ -17,6 +17,7 @@ from msgspec import Raw
 from forensics.events import Event, Fault, Stop
 from forensics.faults import classify, window
 from forensics.parse import Source
+from forensics.patterns import later
 from forensics.sane import NO_TIME, Amount, Code, Count, Millis, is_time, millis, read_time
 
 TEXT_LIMIT = 400
@@ -110,6 +111,15 @@ class ToolMessage(msgspec.Struct, gc=False, rename="camel", tag_field="role", ta
     details: Raw = NO_RAW
 
 
+class ShellMessage(msgspec.Struct, gc=False, rename="camel", tag_field="role", tag="bashExecution"):
+    """A shell command that the person ran: what of a `Message` it has."""
+
+    role: ClassVar[str] = "bashExecution"
+    command: str | None = None
+    exit_code: Code | None = None
+    cancelled: bool | None = None
+
+
 class Block(msgspec.Struct, gc=False):
     """A block of a message's content, with the fields that make up its size."""
 
@@ -128,7 +138,7 @@ CALL_END = b"}}]"
 """How content ends whose last block holds an object: the arguments of a tool call, and nothing else, are one."""
 _NO_END = frozenset({"pending", "deferred"})
 _NO_MODEL_REPLY = frozenset({"delivery-mirror", "gateway-injected"})
-_REFUSAL = re.compile(
+_REFUSAL = later(
     r"sorry\W+(?:but\W+)?i\s*(?:cannot|can.?t|am unable to|.m unable to)\s+(?:assist|help|comply|continue)",
     re.IGNORECASE,
 )

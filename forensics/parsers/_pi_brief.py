@@ -1,7 +1,7 @@
 """A brief reading of a pi family session file: what a session's story needs, and no more.
 
-Rows that say nothing of recovery (tool results, thinking levels) are left out between others. The good replies of a
-run are gathered into columns (`_pi_turns`), and so are whole turns that went well or that the person stopped.
+Rows that say nothing of recovery (tool results, thinking levels, models) are left out between others. The good replies
+of a run are gathered into columns (`_pi_turns`), and so are whole turns that went well or that the person stopped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,8 +9,16 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from forensics.events import Event
-from forensics.parsers._pi import CALL_END, AssistantMessage, Message, ToolMessage, UserMessage, told_time
-from forensics.parsers._pi_entries import Entry, ThinkingLine
+from forensics.parsers._pi import (
+    CALL_END,
+    AssistantMessage,
+    Message,
+    ShellMessage,
+    ToolMessage,
+    UserMessage,
+    told_time,
+)
+from forensics.parsers._pi_entries import Entry
 from forensics.parsers._pi_rows import Reader
 from forensics.parsers._pi_turns import Figures, Row, Turns, figures_of, is_answer, is_plain, is_step, is_stopped
 from forensics.sane import FIRST_YEAR, LAST_YEAR, millis
@@ -108,7 +116,9 @@ class _Story:
                     total = usage.total_tokens or -1
                     run.append((line + at, times[at], context, total, fresh, cached, output, cost))
                     continue
-            elif type(entry) is ThinkingLine:
+            elif kind is ShellMessage:
+                continue
+            elif message is None and type(entry) is not Entry:
                 note = at
                 continue
             if start < at:
@@ -168,7 +178,7 @@ class _Story:
         turns, message = self._turns, entry.message
         kind = type(message)
         if kind is UserMessage:
-            if not turns.gathers or self._reader.internal or not is_plain(message):
+            if not turns.may_ask or self._reader.internal or not is_plain(message):
                 return False
             turns.ask(line, entry)
             self._left = None
@@ -179,6 +189,9 @@ class _Story:
         elif kind is ToolMessage:
             if entry.id is not None and self._reader.header.agent is None:
                 self._look_at(entry.id, message)
+            self._left = line, entry
+            self._omitted += 1
+        elif kind is ShellMessage:
             self._left = line, entry
             self._omitted += 1
         else:

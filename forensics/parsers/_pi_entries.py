@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, cast
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
-from forensics.parsers._pi import NO_RAW, AssistantMessage, Message, ToolMessage, Usage, UserMessage
+from forensics.parsers._pi import NO_RAW, AssistantMessage, Message, ShellMessage, ToolMessage, Usage, UserMessage
 from forensics.sane import Count, Millis
 
 Time = Annotated[datetime, Meta(tz=True)]
@@ -46,7 +46,7 @@ class MessageLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", ta
 
     type: ClassVar[str] = "message"
     timestamp: Time
-    message: AssistantMessage | UserMessage | ToolMessage
+    message: AssistantMessage | UserMessage | ToolMessage | ShellMessage
     id: str | None = None
     parent_id: str | UnsetType | None = UNSET
 
@@ -62,6 +62,18 @@ class ThinkingLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", t
     thinking_level: str | None = None
 
 
+class ModelLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="model_change"):
+    """What a dated `Entry` has that changes the model."""
+
+    type: ClassVar[str] = "model_change"
+    message: ClassVar[None] = None
+    timestamp: Time
+    id: str | None = None
+    parent_id: str | UnsetType | None = UNSET
+    provider: str | None = None
+    model_id: str | None = None
+
+
 ENTRIES = msgspec.json.Decoder(Entry)
-USUAL = cast("msgspec.json.Decoder[Entry]", msgspec.json.Decoder(MessageLine | ThinkingLine))
+USUAL = cast("msgspec.json.Decoder[Entry]", msgspec.json.Decoder(MessageLine | ThinkingLine | ModelLine))
 """Such a line has all that its row asks of an entry, without the fields that other types have."""

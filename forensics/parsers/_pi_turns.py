@@ -1,9 +1,10 @@
 """Good replies and whole turns of a brief reading, gathered into columns instead of told row by row.
 
-A turn is gathered where it went well from a person's prompt to its answer, or where the person stopped it, and a
-person's prompt comes next; where the turn before it was such a one; and where a good reply was told since anything
-else happened (a failure, a compaction, a change of model): what detectors ask of the time after that is in it. A turn
-that the person stopped is gathered with a later one that went well: until then a failure may ask what came before.
+A turn is gathered where it went well from a person's prompt to its answer, or where the person stopped it or wrote
+while it went on, and a person's prompt comes next; where the turn before it was such a one; and where a good reply was
+told since anything else happened (a failure, a compaction): what detectors ask of the time after that is in it. A turn
+that the person stopped or cut short is gathered with a later one that went well: until then a failure may ask what
+came before.
 What a session keeps of gathered turns is their number and their figures. A row costs some microseconds to make, pass
 on and judge, a column of rows a tenth of that.
 """
@@ -37,11 +38,14 @@ class _Turn(msgspec.Struct, gc=False):
     prompt: Row
     first: Row
     run: list[Figures]
-    end: Row
-    stopped: datetime | None
-    """When the person stopped it; `None` where it went well."""
-    measured: bool
-    """The figures of the reply that ended it are the last of the run."""
+    end: Row | None
+    """The last reply; `None` where there is none."""
+    stopped: datetime | None = None
+    """When the person stopped it."""
+    measured: bool = True
+    """The figures of the last reply are the last of the run."""
+    well: bool = False
+    """It came to its answer."""
 
 
 class Turns:
@@ -59,7 +63,7 @@ class Turns:
         self._unmeasured: list[datetime] = []
         """The times of the replies that ended these, where they have no figures."""
         self._recent: list[_Turn] = []
-        """The last turn that went well, and those after it that the person stopped, where they were not told yet."""
+        """The last turn that went well, and those after it that did not, where they were not told yet."""
         self.prompt: Row | None = None
         """The prompt of the turn that goes on, where it was not told yet."""
         self._run: list[Figures] = []
@@ -80,15 +84,28 @@ class Turns:
     def line(self) -> int:
         """The last line that is gathered; 0 where none is."""
         lines = [self._run[-1][0]] if self._run else []
-        lines += [self._recent[-1].end[0]] if self._recent else []
+        lines += [(self._recent[-1].end or self._recent[-1].prompt)[0]] if self._recent else []
         return max((*lines, self.prompt[0] if self.prompt is not None else 0))
 
-    def ask(self, line: int, entry: Entry) -> None:
-        """Take a person's prompt after a turn that went well: that turn is over, and nobody will ask for its rows.
+    @property
+    def may_ask(self) -> bool:
+        """A person's prompt may be gathered."""
+        return self.gathers or (self.prompt is not None and self._has_room)
 
-        What was stopped since the last turn that went well is kept: the next failure looks back as far as that.
+    @property
+    def _has_room(self) -> bool:
+        return len(self._gathered) < LONGEST and len(self._recent) < MOST
+
+    def ask(self, line: int, entry: Entry) -> None:
+        """Take a person's prompt: where the turn before it went well, nobody will ask for the rows of that.
+
+        What was stopped or cut short since the last turn that went well is kept: the next failure looks back as far
+        as that.
         """
-        if self._recent and self._recent[-1].stopped is None:
+        if self.prompt is not None:
+            self._recent.append(_Turn(self.prompt, self._first, self._run, self._last if self._run else None))
+            self._run = []
+        elif self._recent and self._recent[-1].well:
             for turn in self._recent:
                 self._gathered += turn.run
                 if turn.stopped is not None:
@@ -113,11 +130,11 @@ class Turns:
         assert self.prompt is not None
         if figures is not None:
             self._run.append(figures)
-        turn = _Turn(self.prompt, self._first, self._run, row, stopped, figures is not None)
-        self._recent.append(turn)
+        measured = figures is not None
+        self._recent.append(_Turn(self.prompt, self._first, self._run, row, stopped, measured, stopped is None))
         self.prompt, self._run = None, []
         self.goes_on = False
-        self.gathers = len(self._gathered) < LONGEST and len(self._recent) < MOST
+        self.gathers = self._has_room
 
     def settle(self) -> None:
         """Tell whole turns and the prompt of the one that goes on, because its next row is no ordinary one."""
@@ -126,10 +143,11 @@ class Turns:
             steps = turn.run[:-1] if turn.measured else turn.run
             if steps:
                 self._out.append(self._told(turn.first))
-            event = self._told(turn.end)
-            if steps[1:]:
-                event.run = _columns(steps[1:])
-            self._out.append(event)
+            if turn.end is not None:
+                event = self._told(turn.end)
+                if steps[1:]:
+                    event.run = _columns(steps[1:])
+                self._out.append(event)
         self._recent = []
         if self.prompt is not None:
             prompt, self.prompt = self.prompt, None

@@ -114,12 +114,18 @@ _ENTRIES: list[dict[str, object]] = [
 ]
 
 
+_SHELL: dict[str, object] = {
+    "type": "message",
+    "message": {"role": "bashExecution", "command": "ls", "exitCode": 1, "cancelled": True},
+}
+
+
 def _messages() -> st.SearchStrategy[dict[str, object]]:
     reply = st.sampled_from(_REPLIES).map(lambda one: {"role": "assistant", "model": "m", "usage": _USAGE, **one})
     prompt = st.sampled_from(_PROMPTS).map(lambda text: {"role": "user", "content": text})
     tool = st.just({"role": "toolResult", "toolName": "bash", "content": [], "isError": False})
     message = st.one_of(reply, reply, reply, prompt, prompt, tool).map(lambda one: {"type": "message", "message": one})
-    return st.one_of(message, message, message, st.sampled_from(_ENTRIES))
+    return st.one_of(message, message, message, st.sampled_from([*_ENTRIES, _SHELL]))
 
 
 _GOOD_TURN: list[dict[str, object]] = [
@@ -132,6 +138,7 @@ _ABORTS: list[dict[str, object]] = [
     {"type": "message", "message": {"role": "assistant", "model": "m", **_REPLIES[16], **usage}}
     for usage in ({}, {"usage": _NONE}, {"usage": _USAGE})
 ]
+_QUIET = [_SHELL, *_ENTRIES[:2]]
 _STEPS = st.lists(
     st.tuples(
         st.one_of(
@@ -141,6 +148,13 @@ _STEPS = st.lists(
             st.lists(st.sampled_from(_ABORTS), min_size=1, max_size=3).map(
                 lambda aborts: [*_GOOD_TURN, *(row for one in aborts for row in (*_GOOD_TURN[:2], one)), *_GOOD_TURN]
             ),
+            st.lists(
+                st.one_of(
+                    st.integers(1, 4).map(lambda rows: _GOOD_TURN[:rows]), st.sampled_from(_QUIET).map(lambda x: [x])
+                ),
+                min_size=1,
+                max_size=5,
+            ).map(lambda turns: [*_GOOD_TURN, *(row for turn in turns for row in turn), *_GOOD_TURN]),
         ),
         st.sampled_from([1, 1, 1, 1, 90, 4000, 0, -5, None]),
     ),
@@ -211,6 +225,56 @@ def test_turns_between_turns_that_went_well_are_not_told(tmp_path: Path) -> None
     session = File("s.jsonl", "pi", "pi").build(iter(events)).sessions[0]
     assert (session.prompts, session.replies, session.good, len(session.samples)) == (6, 18, 18, 18)
     assert (session.input_tokens, session.output_tokens, round(session.cost or 0, 9)) == (16_200, 900, 0.18)
+
+
+def test_turns_cut_by_a_prompt_and_quiet_rows_are_not_told_between_turns_that_went_well(tmp_path: Path) -> None:
+    lines: list[dict[str, object]] = [
+        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
+    ]
+    turns: list[list[dict[str, object]]] = [
+        _GOOD_TURN,
+        _GOOD_TURN[:2],
+        _QUIET,
+        _GOOD_TURN[:1],
+        _GOOD_TURN[:3],
+        _GOOD_TURN,
+        _QUIET,
+        _GOOD_TURN,
+    ]
+    for at, turn in enumerate(turns):
+        lines += [{**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"} for n, row in enumerate(turn)]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    events = list(read(Source(path, brief=True), parsers()["pi"]))
+    (brought,) = [row.run for row in events if row.run and row.run.prompts]
+    assert [event.line for event in events if event.kind != "session"] == [2, 3, 5, 22, 23, 25]
+    assert (brought.prompts, brought.stopped, list(brought.lines)) == (4, 0, [7, 13, 14, 16, 17, 18])
+    file = File("s.jsonl", "pi", "pi").build(iter(events))
+    assert (file.sessions[0].prompts, file.sessions[0].replies, file.sessions[0].good) == (6, 12, 12)
+
+
+def test_turns_cut_by_a_prompt_are_told_where_what_follows_did_not_go_well(tmp_path: Path) -> None:
+    error: dict[str, object] = {
+        "type": "message",
+        "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[15]},
+    }
+    lines: list[dict[str, object]] = [
+        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
+    ]
+    turns: list[list[dict[str, object]]] = [
+        _GOOD_TURN,
+        _GOOD_TURN[:2],
+        _GOOD_TURN[:1],
+        _GOOD_TURN[:3] * 2,
+        [_GOOD_TURN[0], error],
+    ]
+    for at, turn in enumerate(turns):
+        lines += [{**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"} for n, row in enumerate(turn)]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    events = list(read(Source(path, brief=True), parsers()["pi"]))
+    assert [event.line for event in events if event.kind != "session"] == [2, 3, *range(5, 17)]
+    assert [list(row.run.lines) for row in events if row.run] == [[4]]
 
 
 def test_turns_that_the_person_stopped_are_not_told_between_turns_that_went_well(tmp_path: Path) -> None:
