@@ -8,7 +8,7 @@ import hashlib
 import inspect
 import math
 from bisect import bisect_right
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain
@@ -164,7 +164,7 @@ def detect(
     for name in sorted(chosen if names is None else names):
         one = chosen[name]
         given = {key.replace("-", "_"): value for key, value in ((options or {}).get(name) or {}).items()}
-        ordinals: Counter[tuple[str, str]] = Counter()
+        ordinals: defaultdict[tuple[str, str], int] = defaultdict(int)
         for session in file.sessions if one.grain == "session" else (None,):
             findings.extend(
                 _finding(one, file, claim.session or session, claim, ordinals)
@@ -174,7 +174,7 @@ def detect(
 
 
 def _finding(
-    one: Detector, file: File, session: Session | None, claim: Claim, ordinals: Counter[tuple[str, str]]
+    one: Detector, file: File, session: Session | None, claim: Claim, ordinals: defaultdict[tuple[str, str], int]
 ) -> Finding:
     agent = session.agent if session else file.agent
     name = session.id if session else None
@@ -203,7 +203,7 @@ def _finding(
     )
 
 
-def _placed(session: str, kind: str, near: int | None, ordinals: Counter[tuple[str, str]]) -> str:
+def _placed(session: str, kind: str, near: int | None, ordinals: defaultdict[tuple[str, str], int]) -> str:
     """Name a row without a record id by its time; rows of one time, and those without any, are counted."""
     place = kind if near is None else f"{kind}@{near}"
     ordinals[session, place] += 1

@@ -1,12 +1,12 @@
 """What was seen of a session in one file, in a few numbers: tells copies of a stretch from stretches side by side."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from heapq import nsmallest
 from zlib import crc32
 
 import msgspec
 
-from forensics.events import Event
 from forensics.timeline import Session
 
 MOST = 64
@@ -56,14 +56,15 @@ def _failures(session: Session) -> Iterator[tuple[int, ...]]:
     for one in session.events:
         said = one.kind == "compacted" or (one.kind == "reply" and one.stop in {"error", "length", "aborted"})
         if said and one.context is None and one.ts is not None:
-            yield one.ts, _kind(one)
+            yield one.ts, _kind(one.kind, one.stop, one.fault, one.outcome)
     if session.stopped:
-        kind = _kind(Event(kind="reply", stop="aborted"))
+        kind = _kind("reply", "aborted", None, None)
         yield from ((time, kind) for time in session.stopped)
 
 
-def _kind(row: Event) -> int:
-    return crc32(f"{row.kind} {row.stop} {row.fault} {row.outcome}".encode())
+@lru_cache(maxsize=256)
+def _kind(*words: str | None) -> int:
+    return crc32(" ".join(map(str, words)).encode())
 
 
 def shared(one: Seen, other: Seen) -> tuple[float, float] | None:

@@ -227,7 +227,7 @@ class Source:
                 self.lines += len(lines)
                 self._starts.append((first, offset))
                 yield first, offset, lines
-                offset += sum(map(len, lines))
+                offset = stream.tell()
 
     def _batch(
         self,

@@ -77,6 +77,8 @@ EQUIVALENT: dict[str, str] = {
     "_messages._plain: if shortened.isascii() -> if False": "ASCII has no accents: a shortcut",
     "_messages._unspaced: _NEVER if plain.isascii() else _any_of(name) -> _NEVER if False else _any_of(name)": "none of"
     " these phrases is ASCII: a shortcut",
+    "_messages._is_unspaced: not plain.isascii() and _UNSPACED.search(plain) is not None -> _UNSPACED.search(plain) is"
+    " not None": "none of these characters is ASCII: a shortcut",
     "_messages._parts: min(len(words), at + longest) -> max(len(words), at + longest)": "a slice ends with the list,"
     " and no phrase is longer than the longest",
     "_messages._longest: 1 -> 2": "no phrase is longer than the longest",

@@ -207,11 +207,16 @@ def _is_over(plain: str) -> bool:
 
 
 def _is_one_word(plain: str) -> bool:
-    return " " not in plain and len(plain) <= (4 if _UNSPACED.search(plain) else 15)
+    return " " not in plain and len(plain) <= (4 if _is_unspaced(plain) else 15)
+
+
+def _is_unspaced(plain: str) -> bool:
+    """Whether words are of a language that puts no spaces between them."""
+    return not plain.isascii() and _UNSPACED.search(plain) is not None
 
 
 def _is_short(plain: str) -> bool:
-    if _UNSPACED.search(plain):
+    if _is_unspaced(plain):
         return len(plain.replace(" ", "")) <= _SHORT_UNSPACED
     return len(plain.split()) <= _SHORT_WORDS
 

@@ -6,6 +6,7 @@ Shared by the session file, the event stream and OpenClaw's database, which all 
 
 import hashlib
 import re
+import struct
 from datetime import datetime
 from functools import lru_cache
 from math import isfinite
@@ -136,6 +137,9 @@ _NO_USAGE = Usage()
 _TOOL_CALL = b'"type":"toolCall"'
 CALL_END = b"}}]"
 """How content ends whose last block holds an object: the arguments of a tool call, and nothing else, are one."""
+last_bytes = struct.Struct(f"{len(CALL_END)}s").unpack_from
+"""Give as many last bytes of content as `CALL_END` has, in a tuple, without a copy of the rest: `last_bytes(raw, -3)`.
+Raises `struct.error` where it has fewer."""
 _NO_END = frozenset({"pending", "deferred"})
 _NO_MODEL_REPLY = frozenset({"delivery-mirror", "gateway-injected"})
 _REFUSAL = later(

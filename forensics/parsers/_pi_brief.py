@@ -4,6 +4,7 @@ Rows that say nothing of recovery (tool results, thinking levels, models) are le
 of a run are gathered into columns (`_pi_turns`), and so are whole turns that went well or that the person stopped.
 """
 
+import struct
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from forensics.parsers._pi import (
     ShellMessage,
     ToolMessage,
     UserMessage,
+    last_bytes,
     told_time,
 )
 from forensics.parsers._pi_entries import Entry
@@ -23,6 +25,7 @@ from forensics.parsers._pi_rows import Reader
 from forensics.parsers._pi_turns import Figures, Row, Turns, figures_of, is_answer, is_plain, is_step, is_stopped
 from forensics.sane import FIRST_YEAR, LAST_YEAR, millis
 
+_CALL_END = (CALL_END,)
 _FIRST, _END = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
 
 
@@ -103,19 +106,19 @@ class _Story:
                     continue
             elif kind is AssistantMessage:
                 # As `is_step` and `figures_of` tell it: two calls per reply are a fifth of what it costs.
-                usage = message.usage
-                fresh, output, cached = usage.input, usage.output, usage.cache_read + usage.cache_write
-                context = fresh + cached + output
-                if (
-                    message.stop_reason == "toolUse"
-                    and context
-                    and bytes(message.content)[-3:] == CALL_END
-                    and message.provider != "openclaw"
-                ):
-                    cost = None if usage.cost is None else usage.cost.total
-                    total = usage.total_tokens or -1
-                    run.append((line + at, times[at], context, total, fresh, cached, output, cost))
-                    continue
+                if message.stop_reason == "toolUse" and message.provider != "openclaw":
+                    try:
+                        calls = last_bytes(message.content, -3) == _CALL_END
+                    except struct.error:
+                        calls = False
+                    usage = message.usage
+                    fresh, output, cached = usage.input, usage.output, usage.cache_read + usage.cache_write
+                    context = fresh + cached + output
+                    if calls and context:
+                        cost = None if usage.cost is None else usage.cost.total
+                        total = usage.total_tokens or -1
+                        run.append((line + at, entry.timestamp, context, total, fresh, cached, output, cost))
+                        continue
             elif kind is ShellMessage:
                 continue
             elif message is None and type(entry) is not Entry:

@@ -15,7 +15,7 @@ from datetime import datetime
 import msgspec
 
 from forensics.events import GOOD_STOPS, Event, Run
-from forensics.parsers._pi import CALL_END, AssistantMessage, UserMessage, is_model_reply, reply, visible
+from forensics.parsers._pi import CALL_END, NO_RAW, AssistantMessage, UserMessage, is_model_reply, reply, visible
 from forensics.parsers._pi_entries import Entry
 from forensics.parsers._pi_prompt import is_wrapped
 from forensics.parsers._pi_rows import Reader
@@ -238,7 +238,7 @@ def is_stopped(message: AssistantMessage, figures: Figures | None) -> bool:
 
 def is_plain(message: UserMessage) -> bool:
     """Tell a prompt that a person surely typed, and whose text says so without its wrapping."""
-    if bytes(message.provenance):
+    if message.provenance is not NO_RAW and bytes(message.provenance):
         return False
     text = visible(message.content)
     return text is not None and not is_wrapped(text)
