@@ -103,13 +103,26 @@ class UserMessage(msgspec.Struct, gc=False, tag_field="role", tag="user"):
     provenance: Raw = NO_RAW
 
 
+class ToolMeta(msgspec.Struct, gc=False, rename="camel"):
+    """What Atomic adds to the result of a tool that reads."""
+
+    source_path: Raw = NO_RAW
+
+
+class ToolDetails(msgspec.Struct, gc=False, rename="camel"):
+    """What only Atomic says of a tool's result: where a text was read, how long a command took."""
+
+    wall_time_ms: Raw = NO_RAW
+    meta: ToolMeta | None = None
+
+
 class ToolMessage(msgspec.Struct, gc=False, rename="camel", tag_field="role", tag="toolResult"):
     """A tool's result: what of a `Message` it has."""
 
     role: ClassVar[str] = "toolResult"
     tool_name: str | None = None
     is_error: bool | None = None
-    details: Raw = NO_RAW
+    details: ToolDetails | None = None
 
 
 class ShellMessage(msgspec.Struct, gc=False, rename="camel", tag_field="role", tag="bashExecution"):
@@ -133,6 +146,7 @@ class Block(msgspec.Struct, gc=False):
 
 
 _BLOCKS = msgspec.json.Decoder(list[Block] | str | None)
+_TOOL_DETAILS = msgspec.json.Decoder(ToolDetails | None)
 _NO_USAGE = Usage()
 _TOOL_CALL = b'"type":"toolCall"'
 CALL_END = b"}}]"
@@ -310,6 +324,20 @@ def _look_inside(event: Event, message: Message, source: Source) -> None:
         event.stop, event.fault = "filtered", "refusal"
     elif event.stop != "length" and not calls and not text.strip() and doubts == source.doubts:
         event.stop = "empty"  # missing and null content is empty; content of another shape is not known
+
+
+def is_atomics(message: Message | ToolMessage) -> bool:
+    """Tell a tool's result that only Atomic writes."""
+    details = message.details
+    if isinstance(details, Raw):
+        try:
+            details = _TOOL_DETAILS.decode(details)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+    if details is None:
+        return False
+    meta = details.meta
+    return details.wall_time_ms is not NO_RAW or (meta is not None and meta.source_path is not NO_RAW)
 
 
 def tool(message: Message, session: str, line: int | None, record: str | None, ts: int | None) -> Event:

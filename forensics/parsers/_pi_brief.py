@@ -17,6 +17,7 @@ from forensics.parsers._pi import (
     ShellMessage,
     ToolMessage,
     UserMessage,
+    is_atomics,
     last_bytes,
     told_time,
 )
@@ -102,7 +103,7 @@ class _Story:
             message = entry.message
             kind = type(message)
             if kind is ToolMessage:
-                if not looks or entry.id is None or not self._reader.tells(message):
+                if not looks or message.details is None or entry.id is None or not is_atomics(message):
                     continue
             elif kind is AssistantMessage:
                 # As `is_step` and `figures_of` tell it: two calls per reply are a fifth of what it costs.
@@ -220,7 +221,7 @@ class _Story:
             return False
         return True
 
-    def _look_at(self, record: str, message: Message) -> None:
+    def _look_at(self, record: str, message: Message | ToolMessage) -> None:
         """See whether a tool's result tells the agent: then that is to be told first."""
         self._reader.look_at(record, message)
         self._calm = self._held or not self._reader.restating

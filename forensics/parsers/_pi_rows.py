@@ -16,8 +16,10 @@ from forensics.parsers._pi import (
     NOTHING,
     TEXT_LIMIT,
     Message,
+    ToolMessage,
     blocks,
     digest_of,
+    is_atomics,
     is_model_reply,
     reply,
     size_of,
@@ -35,7 +37,6 @@ from forensics.tolerant import canonical, salvage
 _MINUTE = 60_000
 _CLOCK_NOTES = 5
 _SESSION_FILE = later(r"_([A-Za-z0-9][A-Za-z0-9._-]*?)\.jsonl$")
-_ATOMIC_DETAILS = (b'"wallTimeMs"', b'"sourcePath"')
 _HOMES = {".atomic": "atomic", ".openclaw": "openclaw", ".clawdbot": "openclaw"}
 VERBATIM = "verbatim-lines"
 
@@ -166,7 +167,7 @@ class Reader:
         ids = [one.id for one in records]
         if ids.count(None) == len(ids):
             return True
-        if not self.trees or any(one.type == "session" for one in records):
+        if not self.trees or (Entry in map(type, records) and any(one.type == "session" for one in records)):
             return False
         return self.trees[-1].extend(ids, [one.parent_id for one in records], lines)
 
@@ -246,16 +247,10 @@ class Reader:
             self.header.agent = agent
             self.restating = True
 
-    def look_at(self, record: str | None, message: Message) -> None:
+    def look_at(self, record: str | None, message: Message | ToolMessage) -> None:
         """Atomic's tools say where a text was read and how long a command took; pi's do not."""
-        if record is not None and self.header.agent is None and self.tells(message):
+        if record is not None and self.header.agent is None and is_atomics(message):
             self._is("atomic")
-
-    @staticmethod
-    def tells(message: Message) -> bool:
-        """Tell whether a tool's result is one that only Atomic writes."""
-        start = bytes(message.details)[:4096]
-        return any(key in start for key in _ATOMIC_DETAILS)
 
     def _odd(self, message: Message, event: Event) -> Event:
         """Tell rows that only look like a reply from replies, and why OpenClaw cut one off, where it says so before."""

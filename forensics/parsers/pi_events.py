@@ -13,6 +13,7 @@ from forensics.parsers._pi import (
     blocks,
     digest_of,
     fault_of,
+    is_atomics,
     reply,
     size_of,
     text_of,
@@ -61,7 +62,6 @@ _BOUNDS = frozenset({"agent_start", "agent_end", "turn_start", "turn_end"})
 _TRIGGERS: dict[str, Trigger] = {"threshold": "threshold", "overflow": "overflow", "manual": "manual"}
 _GAVE_UP = ("after one compact-and-retry attempt", "recovery stopped after", "the next provider request was not sent")
 _ENDED = "recovery ended: "
-_ATOMIC_DETAILS = (b'"wallTimeMs"', b'"sourcePath"')
 _ATOMIC_RESULTS = (b'"deletedTargets"', b'"compactedText"')
 
 
@@ -154,9 +154,9 @@ class _Stream:
     def _trigger(self, event: Line) -> Trigger:
         return _TRIGGERS.get(event.reason or "", "unknown")
 
-    def _shown(self, line: int, data: bytes, marks: tuple[bytes, ...]) -> Iterator[Event]:
-        """Say that it is Atomic at the first sign: the header does not tell."""
-        if not self._atomic and any(mark in data for mark in marks):
+    def _shown(self, line: int) -> Iterator[Event]:
+        """Say that it is Atomic: the header does not tell."""
+        if not self._atomic:
             self._atomic = True
             yield self._row("session", line, agent="atomic")
 
@@ -169,7 +169,8 @@ class _Stream:
             yield reply(message, self._source, session, line, None, ts=ts)
         elif message.role in {"toolResult", "bashExecution"}:
             yield tool(message, session, line, None, ts)
-            yield from self._shown(line, bytes(message.details)[:4096], _ATOMIC_DETAILS)
+            if is_atomics(message):
+                yield from self._shown(line)
         elif message.role == "user":
             yield self._prompt(message, line, ts)
         elif message.role in {"custom", "hookMessage", "system", "compactionSummary", "branchSummary"}:
@@ -203,7 +204,8 @@ class _Stream:
         if has_result(event) or not gave_up:
             row = self._row("compacted", line, trigger=self._trigger(event), error=words, will_retry=event.will_retry)
             yield ended(row, event, self._source)
-            yield from self._shown(line, bytes(event.result), _ATOMIC_RESULTS)
+            if any(mark in bytes(event.result) for mark in _ATOMIC_RESULTS):
+                yield from self._shown(line)
         if gave_up:
             yield self._ended(line, words)
 

@@ -14,6 +14,7 @@ from forensics.parsers import pi as module
 from forensics.parsers._pi_prompt import prompt_of
 from forensics.parsers._pi_summary import is_hollow, shortened
 from forensics.parsers._pi_tree import Tree
+from forensics.scan import Options, scan_file
 from forensics.timeline import File
 
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-08-01T09:00:00.000Z", "cwd": "/srv/x"}
@@ -393,15 +394,31 @@ def test_an_atomic_workflow_writes_its_own_prompts(tmp_path: Path, events_of: Ca
     assert (rows[0].agent, rows[1].origin) == ("atomic", "synthetic")
 
 
-def test_atomic_without_a_compaction_is_told_by_its_tools(tmp_path: Path, file_of: Callable[[Path], File]) -> None:
-    result = {
-        "role": "toolResult",
-        "toolName": "bash",
-        "content": [],
-        "details": {"timeoutSeconds": 300, "wallTimeMs": 9},
-    }
-    rows = [HEADER, _entry("a", None, 1, message=_answer()), _entry("b", "a", 2, message=result)]
-    assert file_of(_write(tmp_path / "s.jsonl", rows)).sessions[0].agent == "atomic"
+@pytest.mark.parametrize(
+    ("details", "agent"),
+    [
+        ({"timeoutSeconds": 300, "wallTimeMs": 9}, "atomic"),
+        ({"meta": {"sourcePath": "/srv/x/a.py"}, "diff": "x" * 5000}, "atomic"),
+        ({"diff": "x" * 5000, "meta": {"sourcePath": None}}, "atomic"),
+        ({"diff": '+{"wallTimeMs": 9}'}, "pi"),
+        ({"meta": {"title": "sourcePath"}}, "pi"),
+        ({"inner": {"wallTimeMs": 9}}, "pi"),
+        ({"meta": "sourcePath"}, "pi"),
+        (["wallTimeMs"], "pi"),
+        ("wallTimeMs", "pi"),
+        (None, "pi"),
+    ],
+)
+def test_atomic_without_a_compaction_is_told_by_its_tools(
+    tmp_path: Path, file_of: Callable[[Path], File], details: object, agent: str
+) -> None:
+    result = {"role": "toolResult", "toolName": "bash", "content": [], "details": details}
+    entries = [_entry("a", None, 1, message=_answer()), _entry("b", "a", 2, message=result)]
+    path = _write(tmp_path / "s.jsonl", [HEADER, *entries, _entry("c", "b", 3, message=_answer())])
+    assert file_of(path).sessions[0].agent == agent
+    assert scan_file(path, "s.jsonl", Options()).sessions[0].agent == agent
+    stream = [HEADER, *({"type": "message_end", "message": one["message"]} for one in entries)]
+    assert file_of(_write(tmp_path / "stream.jsonl", stream)).sessions[0].agent == agent
 
 
 @pytest.mark.parametrize(
