@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from forensics.database import open_sqlite
 from forensics.patterns import later
-from forensics.source import open_sqlite
 from forensics.tolerant import salvage
 
 NEAR_BYTES = 64 << 10
@@ -36,6 +36,8 @@ _QUOTES = later(
 """A line of a page, a conversation or a program that shows a file's lines further down."""
 _OPENS = later(rb"(?:[a-zA-Z*)]:|^\{.*:|=|[=(:,][ (\[{\"']+|`|<\w+>|<<-?['\"]?\w+['\"]?)\s*$")
 """The end of a line of words or code that leads to something."""
+_MEMBER = later(rb'(?:^|,)"[^"\\]+":["\[{\dtfn-]')
+"""What tells the rest of a line of JSON whose beginning was lost from words: programs write it without spaces."""
 
 
 class Look(NamedTuple):
@@ -271,9 +273,10 @@ def _told(mine: int, before: list[bytes], after: int) -> bool:
 def _look(line: bytes) -> Look:
     if line.startswith(b"[") or b"{" not in line:
         damaged = _is_damaged(line)
-        return Look([], words=line[:1] not in b" \t" and not damaged, binary=damaged)
+        words = line[:1] not in b" \t" and not damaged and _MEMBER.search(line) is None
+        return Look([], words=words, binary=damaged)
     objects = [value for value in _values(line) if isinstance(value, dict)]
-    if objects or line.startswith(b"{") or line.endswith(b"}"):
+    if objects or line.startswith(b"{") or line.endswith(b"}") or _MEMBER.search(line):
         return Look(objects, words=False)
     damaged = _is_damaged(line)
     return Look([], words=not damaged, binary=damaged)

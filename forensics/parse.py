@@ -10,23 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forensics import plugins
+from forensics.database import TORN, open_sqlite
 from forensics.events import Event
+from forensics.fitting import lenient, reason_of, rescue
 from forensics.head import HEAD_BYTES, Head, is_quotation, looks_like
 from forensics.sane import guarded
-from forensics.source import (
-    TORN,
-    Batch,
-    Block,
-    Malformed,
-    Observable,
-    Source,
-    Unreadable,
-    lenient,
-    open_sqlite,
-    reason_of,
-    rescue,
-    too_long,
-)
+from forensics.source import Batch, Block, Malformed, Observable, Source, Unreadable, too_long
 from forensics.writing import Piece, Rules, Wanted, json_lines, words, write_json_lines, writer
 
 __all__ = [

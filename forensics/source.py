@@ -1,46 +1,33 @@
 """One input file being read: its lines and records, tolerantly, with the coverage of that reading."""
 
-import shutil
 import sqlite3
 import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from functools import cache, cached_property
+from contextlib import contextmanager
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from types import UnionType
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
+from typing import Generic, Literal, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
 
-from forensics.sane import FIRST, LAST, LIMIT, NO_TIME
+from forensics.database import TORN, open_sqlite
+from forensics.fitting import fitted, reason_of, rescue
 from forensics.tolerant import salvage
 from forensics.wal import unused
 
 CHUNK_BYTES = 8 << 20
 BUFFER_BYTES = 512 << 10
 BATCH_BYTES = 128 << 10
-NAMED = 5
-"""Fields of one line that are named, where it has more that do not fit."""
 _REASONS = 1000
 _MORE = "; and more"
 LONGEST = 16 << 20
 """Of a line that is longer only the beginning is given on, where files are read in blocks."""
 _BOM = b"\xef\xbb\xbf"
 _NOTHING = (b"", b"null")
-_BOUNDS = (
-    (f"<= {(LIMIT >> 2) - 1}", "below 2^51"),
-    (f"<= {LIMIT - 1}", "below 2^53"),
-    (f"< {float(LIMIT)}", "below 2^53"),
-    (">= 0.0", ">= 0"),
-)
-
-TORN: tuple[type[Exception], ...] = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What a damaged database raises; the second where SQLite's own message quotes bytes of a torn schema."""
-
 Observable = Literal["yes", "partly", "no"]
 T = TypeVar("T", bound=msgspec.Struct)
 V = TypeVar("V")
@@ -323,7 +310,7 @@ class Source:
             pass
         rescued = salvage(data)
         lost: list[str] = []
-        found = _fitted(rescued.values[0], decoder.type, lost, name) if rescued.values else UNSET
+        found = fitted(rescued.values[0], decoder.type, lost, name) if rescued.values else UNSET
         self.doubt(line, reason_of(rescued.reason, lost) or f"field {name} not read at the first try", record=record)
         return None if found is UNSET else cast("V", found)
 
@@ -413,120 +400,3 @@ def _is_utf8(lines: list[bytes]) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-@contextmanager
-def open_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database read-only, with its write-ahead log where there is one.
-
-    SQLite writes a `-shm` file beside a database that has a log, even when it only reads: such a pair is read from
-    a temporary copy. A database without a log is opened as immutable, which touches nothing.
-    """
-    log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size:
-        from tempfile import TemporaryDirectory  # noqa: PLC0415  (3 ms of every start)
-
-        with TemporaryDirectory(prefix="forensics-") as folder:
-            copy = Path(folder) / "copy.db"
-            shutil.copyfile(path, copy)
-            shutil.copyfile(log, copy.with_name("copy.db-wal"))
-            with closing(sqlite3.connect(copy)) as database:
-                yield database
-    else:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
-            yield database
-
-
-def rescue(line: bytes, kind: type[T]) -> tuple[list[T], str]:
-    """Read a line that the decoder refused: its records as far as they fit `kind`, and what was wrong with it."""
-    rescued = salvage(line)
-    lost: list[str] = []
-    records = [record for value in rescued.values if (record := lenient(value, kind, lost)) is not None]
-    why = reason_of(rescued.reason, lost)
-    return records, why or ("not read at the first try" if records else "not a JSON object")
-
-
-def reason_of(damage: str | None, lost: list[str]) -> str:
-    """Say what was wrong with a line: its damage, and the first of the fields that did not fit."""
-    reasons = [] if damage is None else [damage]
-    reasons += lost[:NAMED]
-    if len(lost) > NAMED:
-        reasons.append(f"{len(lost) - NAMED} more fields")
-    return "; ".join(reasons)
-
-
-def lenient(value: Any, kind: type[T], lost: list[str] | None = None, within: str = "") -> T | None:
-    """Convert a JSON object field by field: a field of an unexpected shape is left out, the record is kept.
-
-    In a list of records each is converted for itself. `lost` takes a sentence for each field that did not fit.
-    """
-    lost = [] if lost is None else lost
-    if not isinstance(value, dict):
-        if within:
-            lost.append(f"field {within} is not an object")
-        return None
-    known: dict[str, Any] = {}
-    for field in _fields(kind):
-        if field.encode_name not in value:
-            continue
-        inner = value[field.encode_name]
-        if field.type is msgspec.Raw:
-            known[field.name] = msgspec.Raw(msgspec.json.encode(inner))
-            continue
-        found = _fitted(inner, field.type, lost, f"{within}.{field.encode_name}" if within else field.encode_name)
-        if found is not UNSET:
-            known[field.name] = found
-    try:
-        return kind(**known)
-    except TypeError:  # a field without a default is missing
-        lost.append(f"field {within or 'of the record'} lacks what it must have")
-        return None
-
-
-@cache
-def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    return msgspec.structs.fields(kind)
-
-
-def _fitted(value: Any, annotation: Any, lost: list[str], name: str) -> Any:
-    """Convert one field's value; `UNSET` when nothing of it can be used."""
-    try:
-        return msgspec.convert(value, annotation)
-    except (ValueError, OverflowError) as error:
-        why = _odd(error)
-    if isinstance(value, list):
-        items = next((get_args(one)[0] for one in _options(annotation) if get_origin(one) is list), None)
-        struct = None if items is None else _struct_of(items)
-        if struct is not None:
-            parts = (lenient(item, struct, lost, f"{name}[{at}]") for at, item in enumerate(value))
-            return [part for part in parts if part is not None]
-    if isinstance(value, dict) and (struct := _struct_of(annotation)) is not None:
-        part = lenient(value, struct, lost, name)
-        return UNSET if part is None else part
-    try:
-        found = msgspec.convert(value, annotation, strict=False)
-    except (ValueError, OverflowError):
-        found = UNSET
-    lost.append(f"field {name} {why}" + ("" if found is UNSET else " (converted)"))
-    return found
-
-
-def _odd(error: Exception) -> str:
-    """Say how a value does not fit, without the value: it may be anybody's words."""
-    said = str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "")
-    if any(str(bound) in said for bound in (FIRST, LAST - 1, LAST)):
-        return NO_TIME
-    for bound, words in _BOUNDS:
-        said = said.replace(bound, words)
-    if said.startswith("Expected "):
-        return "is not " + said.removeprefix("Expected ").replace(", got ", " but ")
-    return "is none of the words it may be" if said.startswith("Invalid enum value") else f"does not fit: {said}"
-
-
-def _options(annotation: Any) -> tuple[Any, ...]:
-    return get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
-
-
-def _struct_of(annotation: Any) -> type[msgspec.Struct] | None:
-    options = _options(annotation)
-    return next((kind for kind in options if isinstance(kind, type) and issubclass(kind, msgspec.Struct)), None)

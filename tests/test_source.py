@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import forensics.source
+from forensics.fitting import lenient
 from forensics.parse import recognise
-from forensics.source import Malformed, Source, Unreadable, lenient
+from forensics.source import Malformed, Source, Unreadable
 
 
 class Inner(msgspec.Struct):
