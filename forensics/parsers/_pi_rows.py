@@ -264,7 +264,7 @@ class Reader:
             return note
         fault = classify(self.broken)
         if event.stop == "aborted" and self.broken is not None and fault not in {"cancelled", "unknown"}:
-            event.error, event.fault = self.broken, fault  # it was not the person
+            event.stop, event.error, event.fault = "error", self.broken, fault  # it was not the person
         self.broken = None
         return event
 
