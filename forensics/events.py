@@ -19,6 +19,9 @@ Kind = Literal[
 Origin = Literal["human", "synthetic", "replay", "queued", "unknown"]
 """Who wrote a prompt. Only `human` is a person typing at that moment; `queued` was typed before it was sent."""
 
+TYPED: frozenset[str | None] = frozenset({"human", "queued"})
+"""What a person typed, at that moment or before."""
+
 Stop = Literal["done", "tool", "length", "error", "aborted", "filtered", "empty"]
 """How a reply ended. `empty` ended well with nothing that a person can see."""
 

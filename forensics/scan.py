@@ -13,7 +13,7 @@ import msgspec
 
 from forensics.copied import began_at
 from forensics.detect import Finding, detect, detectors
-from forensics.events import CapSource, Event
+from forensics.events import TYPED, CapSource, Event
 from forensics.parse import Malformed, NotRecognised, Observable, Parser, Source, Unreadable, read, recognise
 from forensics.seen import Seen, seen
 from forensics.timeline import File, Session
@@ -320,7 +320,7 @@ def _refused(session: Session) -> int | None:
 
 
 def _per_prompt(session: Session) -> int:
-    prompts = [event.seq for event in session.events if event.kind == "prompt" and event.origin == "human"]
+    prompts = [event.seq for event in session.events if event.kind == "prompt" and event.origin in TYPED]
     own = (one for one in session.attempts if one.trigger != "manual" and one.outcome != "skipped")
     return max(Counter(bisect_left(prompts, one.first.seq) for one in own).values(), default=0)
 

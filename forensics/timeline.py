@@ -15,7 +15,7 @@ from math import fsum
 from typing import Any
 
 from forensics.attempts import Attempt, Round, attempts, rounds
-from forensics.events import GOOD_STOPS, CapSource, Event, Kind, Run
+from forensics.events import GOOD_STOPS, TYPED, CapSource, Event, Kind, Run
 from forensics.usage import Outlier, Samples
 
 _BULK = 512
@@ -97,7 +97,7 @@ class Session:
             if event.run is not None:
                 self._sized.append(event)
             self._keep(event)
-            if event.origin == "human":
+            if event.origin in TYPED:
                 self.prompts += 1
             elif event.origin == "replay":
                 self.replays += 1

@@ -61,8 +61,11 @@ def label_of(mark: str, counts: Mapping[str, int]) -> str:
 def counted(counts: Mapping[str, int]) -> list[str]:
     """Say how often each mark stands in a figure; prompts are all that a person typed, as everywhere."""
     told = {mark: f"{LABELS[mark]}: {counts[mark]:,}" for mark in ORDER if counts.get(mark)}
-    again = counts.get("continue", 0)
-    if again:
-        told.pop("prompt", None)
-        told["continue"] = f"{LABELS['prompt']}: {again + counts.get('prompt', 0):,}, {again:,} of them to go on"
+    again, queued = counts.get("continue", 0), counts.get("queued", 0)
+    if again or queued:
+        first = next(mark for mark in told if mark in {"continue", "prompt", "queued"})
+        typed = again + queued + counts.get("prompt", 0)
+        parts = [f"{again:,} of them to go on"] * bool(again) + [f"{queued:,} queued"] * bool(queued)
+        told[first] = ", ".join((f"{LABELS['prompt']}: {typed:,}", *parts))
+        told = {mark: words for mark, words in told.items() if mark == first or mark not in {"prompt", "queued"}}
     return list(told.values())

@@ -165,7 +165,8 @@ def test_openclaw_is_told_by_its_own_rows_and_machines_are_not_people(
 ) -> None:
     path = samples / "parsers" / "pi_openclaw.jsonl"
     (session,) = file_of(path).sessions
-    assert (session.agent, session.prompts, session.replies, session.aborted) == ("openclaw", 2, 5, 1)
+    assert (session.agent, session.prompts, session.replies, session.aborted) == ("openclaw", 3, 5, 0)
+    assert session.errors == {"overflow": 1, "transport": 1}
     rows = events_of(path)
     first = _one(rows, 3)
     assert (first.text, first.origin, first.sent) == ("Water the plants.", "human", 1773000000000)
@@ -185,7 +186,7 @@ def test_openclaw_rows_say_why_a_reply_was_cut_and_which_summary_is_none(
     assert (_one(rows, 6).stop, _one(rows, 6).fault, _one(rows, 6).context) == ("error", "overflow", None)
     assert (_one(rows, 7).outcome, _one(rows, 7).before) == ("summary", None)
     assert (_one(rows, 13).kind, _one(rows, 13).fault) == ("note", "transport")
-    assert (_one(rows, 14).stop, _one(rows, 14).fault) == ("aborted", "transport")
+    assert (_one(rows, 14).stop, _one(rows, 14).fault) == ("error", "transport")
     assert (_one(rows, 17).outcome, _one(rows, 17).fault, _one(rows, 17).before) == (
         "no-summary",
         "empty-summary",
@@ -224,7 +225,7 @@ def test_a_large_file_read_twice_gives_the_same_rows(
         assert [(one.id, one.agent, one.parent, one.prompts, one.replies) for one in sessions] == {
             "pi": [("pi-demo", "pi", "pi-earlier", 4, 7), ("pi-demo/a0008888", "pi", "pi-demo", 1, 1)],
             "pi_v1": [("pi-old", "pi", "pi-older", 2, 4)],
-            "pi_openclaw": [("claw-demo", "openclaw", None, 2, 5)],
+            "pi_openclaw": [("claw-demo", "openclaw", None, 3, 5)],
             "pi_atomic": [("atomic-demo", "atomic", None, 3, 4)],
         }[name]
 
