@@ -29,6 +29,7 @@ _GIVES_UP = (
 )
 _FAILED = frozenset({"error", "empty", "filtered"})
 _TOGETHER_MS = 60_000
+_OWN_MS = 5_000
 
 
 def is_failed(row: Event) -> bool:
@@ -145,6 +146,20 @@ class Break(NamedTuple):
             return None
         seconds = (self.prompt.ts - self.row.ts) / 1000
         return seconds if seconds >= 0 else None
+
+
+def is_own_compaction(one: Break, prompt: Event) -> bool:
+    """Say whether the compaction was that of this very prompt: agents compact before they record or resend one."""
+    ends = [row.ts for row in one.compactions if row.seq > one.row.seq] + [one.row.ts] * (one.kind == "idle")
+    if not ends or ends[-1] is None or prompt.ts is None:
+        return False
+    return 0 <= prompt.ts - ends[-1] < _OWN_MS
+
+
+def written(session: Session) -> list[Event]:
+    """Give the prompts that a person had to write because work had broken off; a compaction of its own breaks none."""
+    found = ((one, one.prompt) for one in breaks(session) if one.prompt is not None)
+    return [prompt for one, prompt in found if not (one.kind == "idle" and is_own_compaction(one, prompt))]
 
 
 def gives_up(error: str | None) -> bool:

@@ -320,14 +320,21 @@ def looks_like(head: Head) -> str:
         return "gzip-compressed: decompress it first"
     if head.data.lstrip().split(b"\n", 1)[0].rstrip() in _OPENED:
         return "JSON document: not a format that is read"
+    if head.data.lstrip().startswith(b"[") and (len(head.data) < head.size or _is_document(head.data)):
+        return "JSON document: not a format that is read"
     looks = list(head.looks())
     if sum(look.binary for look in looks) * 2 > len(looks):
         is_schema = b"CREATE TABLE " in head.data
         return "SQLite whose header is damaged" if is_schema else "binary data: not a format that is read"
-    if head.objects:
+    if head.objects and head.first:
         return f"JSON lines with keys {', '.join(sorted(head.first)[:8])}: not a format that is read"
+    document = "JSON document: " if _is_document(head.data) else ""
+    return f"{document}not a format that is read"
+
+
+def _is_document(data: bytes) -> bool:
     try:
-        json.loads(head.data)
+        json.loads(data)
     except (ValueError, RecursionError):
-        return "not a format that is read"
-    return "JSON document: not a format that is read"
+        return False
+    return True

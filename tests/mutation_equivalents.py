@@ -4,7 +4,6 @@ _TWICE = "the same is asked again where the value is used; each of the two alone
 _NEVER = "what the guard keeps out cannot come here: the caller has looked already"
 _ANY = "nobody asks how many there were, only whether there were any"
 _NEW = "where nothing has happened yet, what was begun is as good as new"
-_ONE = "there is one or none: of a failed reply's compactions one comes after it, and an idle break is one itself"
 _PLACE = "no line holds two of these rows, so that equal cannot come"
 
 EQUIVALENT: dict[str, str] = {
@@ -70,10 +69,6 @@ EQUIVALENT: dict[str, str] = {
     " refused request sets it to 0 before it is used",
     "_messages._judged: 0 -> 1": "neither 0 nor 1 character is too long",
     "_messages._judged: 0 -> 1 #2": "neither 0 nor 1 character is long",
-    "_messages._belongs_to_compaction: row.seq > one.row.seq -> row.seq >= one.row.seq": "the row that broke off is"
-    " none of the compactions around it",
-    "_messages._belongs_to_compaction: 1 -> 0": _ONE,
-    "_messages._belongs_to_compaction: 1 -> 0 #2": _ONE,
     "_messages._plain: if shortened.isascii() -> if False": "ASCII has no accents: a shortcut",
     "_messages._unspaced: _NEVER if plain.isascii() else _any_of(name) -> _NEVER if False else _any_of(name)": "none of"
     " these phrases is ASCII: a shortcut",
@@ -82,6 +77,7 @@ EQUIVALENT: dict[str, str] = {
     "_messages._parts: min(len(words), at + longest) -> max(len(words), at + longest)": "a slice ends with the list,"
     " and no phrase is longer than the longest",
     "_messages._longest: 1 -> 2": "no phrase is longer than the longest",
+    "silent_stall._went_on: row.line > (last.line or sys.maxsize) -> row.line >= (last.line or sys.maxsize)": _PLACE,
     "failure_loop.failure_loop: if len(session.failed) < failures -> if False": "with fewer failures no run is long"
     " enough: a shortcut",
     "oversized_replay.oversized_replay: _loops(session.events) if session.replays else () -> _loops(session.events) if"

@@ -362,12 +362,17 @@ def test_explain_tells_options_with_their_defaults(command: Command, stormy: Pat
     )
 
 
+def test_doctor_names_the_agent_as_scan_does(command: Command, samples: Path) -> None:
+    _, out, _ = command("doctor", samples / "parsers" / "pi_openclaw.jsonl")
+    assert "read as pi (agent openclaw): " in out
+
+
 def test_doctor_tells_how_files_are_read(command: Command, calm: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     calm.write_text(CALM + "{torn\n")
     code, out, _ = command("doctor", tmp_path)
     assert code == 0
-    assert f"{calm.as_posix()}: read as plain (agent plain): 4 lines, 3 records, 1 session" in out
+    assert f"{calm.as_posix()}: read as plain (agent demo): 4 lines, 3 records, 1 session" in out
     assert "  shows failed compactions: yes" in out
     assert "  line 4 (byte 275): torn or broken JSON" in out
     assert f"{tmp_path.as_posix()}/notes.txt: unrecognised: not a format that is read" in out

@@ -458,3 +458,14 @@ def test_hostile_names_are_harmless_in_markdown() -> None:
     html = MarkdownIt("commonmark").enable("table").render(markdown(made))
     assert "<script>" not in html
     assert html.count("<h1>") == 1
+
+
+def test_a_side_that_cannot_be_read_is_no_error_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("{}")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert not is_document(path)

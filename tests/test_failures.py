@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.events import Event, Outcome
-from forensics.failures import Failure, breaks, failures, follower
+from forensics.failures import Failure, breaks, failures, follower, written
 from forensics.timeline import Session
 
 
@@ -90,6 +90,20 @@ def test_idle_needs_work_that_was_not_finished() -> None:
 def test_idle_before_the_first_reply_to_a_prompt() -> None:
     (one,) = breaks(_session(_ask(), _compacted("no-summary"), _ask("continue"), _good()))
     assert (one.kind, one.row.line, one.compacted) == ("idle", 2, False)
+
+
+def test_a_compaction_just_before_a_prompt_is_that_prompts_own_and_nobody_had_to_write() -> None:
+    """A report once told of four places where a person had to write, beside a single manual continue."""
+    tool = Event(kind="reply", stop="tool", ts=1_000)
+
+    def later(ms: int) -> Session:
+        compacted = Event(kind="compacted", outcome="summary", trigger="threshold", ts=60_000)
+        return _session(_ask(ts=0), tool, compacted, _ask("and?", ts=60_000 + ms), _good())
+
+    assert [len(breaks(later(ms))) for ms in (700, 4_999, 5_000)] == [1, 1, 1]
+    assert [len(written(later(ms))) for ms in (700, 4_999, 5_000)] == [0, 0, 1]
+    failed = _session(_ask(ts=0), _error(ts=1_000), _compacted(), _ask("continue", ts=2_000), _good())
+    assert [prompt.text for prompt in written(failed)] == ["continue"]
 
 
 def test_a_compaction_that_never_ended_is_not_idleness() -> None:

@@ -221,6 +221,14 @@ def _alone(line: bytes) -> list[bytes]:
     return [line]
 
 
+@pytest.mark.parametrize(
+    "text", ['[{"a": "x"}]', '[["a"]]\n', "{}", '[{"a": "' + "x" * (2 << 20) + '"}]', '[{"a": 1}\n,{"a": 2}]\n']
+)
+def test_a_json_document_on_one_line_is_no_binary_data(write: Write, text: str) -> None:
+    with pytest.raises(NotRecognised, match="JSON document: not a format that is read"):
+        recognise(write(text.encode()))
+
+
 @pytest.mark.parametrize("text", ['{\n "a": 1,\n "b": {}\n}\n', '[\n {"a": 1},\n {"a": 2}\n]\n', '{\r\n"a": 1\r\n}'])
 def test_json_over_several_lines_is_not_called_lines(write: Write, text: str) -> None:
     with pytest.raises(NotRecognised, match="JSON document: not a format that is read"):

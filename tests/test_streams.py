@@ -81,3 +81,18 @@ def test_with_every_stream_closed_a_report_holds_nothing_but_itself(tmp_path: Pa
     assert done.returncode == 2
     assert (tmp_path / "report.json").read_text().startswith('{\n  "schema_version"')
     assert (tmp_path / "session.jsonl").read_text() == SESSION
+
+
+def test_a_screen_without_our_signs_gets_words_for_them(tmp_path: Path) -> None:
+    done = _shell("prove opencode-before", "", tmp_path)
+    plain = subprocess.run(
+        [sys.executable, "-m", "forensics", "prove", "opencode-before"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "PYTHONIOENCODING": "ascii"},
+    )
+    assert "\u2192" in done.stdout
+    assert "\\u" not in plain.stdout
+    assert plain.stdout == done.stdout.replace("\u2192", "->")

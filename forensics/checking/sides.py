@@ -95,10 +95,13 @@ def _unjudged(name: str, findings: Sequence[Finding]) -> list[str]:
 
 def is_document(path: Path) -> bool:
     """Whether a file is what `scan --format json` writes."""
-    if not path.is_file():
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            head = stream.read(512)
+    except OSError:  # a folder, a glob, or what cannot be read: the scan says so
         return False
-    with path.open("rb") as stream:
-        head = stream.read(512)
     return head.lstrip().startswith(b"{") and b'"schema_version"' in head and b'"forensics"' in head
 
 

@@ -119,6 +119,10 @@ def narrow(stream: Any) -> int | None:
     return max(20, width_of(stream)) if is_terminal(stream) or os.environ.get("COLUMNS") else None
 
 
+_SPELT = str.maketrans({"→": "->", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">=", "…": "...", "·": "-"})
+"""What signs of ours become on a screen that has none of them."""
+
+
 def encodes(text: str, stream: Any) -> bool:
     """Whether the stream can show the text."""
     try:
@@ -137,6 +141,8 @@ def write(text: str | bytes) -> None:
         raise UsageError("standard output is closed; leave it open, or send it to a file")
     if isinstance(text, str):
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        if not encodes(text, sys.stdout):
+            text = text.translate(_SPELT)
         text = text.encode(encoding, "backslashreplace")
     try:
         sys.stdout.flush()

@@ -1,5 +1,6 @@
 """The command that says how files are recognised and read, without judging what is in them."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -53,17 +54,20 @@ def doctor(
 
 
 def _lines(report: Report, *, verbose: bool) -> Iterator[str]:
+    agents: defaultdict[str, set[str]] = defaultdict(set)
+    for session in report.sessions:
+        agents[session.file].add(session.agent)
     for one in report.coverage.inputs:
-        yield from _input(one, verbose=verbose)
+        yield from _input(one, sorted(agents[one.path]) or [one.agent], verbose=verbose)
     for skipped in report.coverage.skipped:
         yield f"{skipped.path}: {skipped.kind}: {skipped.reason}"
     yield coverage_line(report.coverage)
 
 
-def _input(one: Input, *, verbose: bool) -> Iterator[str]:
+def _input(one: Input, agents: list[str], *, verbose: bool) -> Iterator[str]:
     lines = "" if one.lines is None else f"{count(one.lines, 'line')}, "
     figures = f"{lines}{count(one.records, 'record')}, {count(one.sessions, 'session')}, {size(one.bytes)}"
-    yield f"{one.path}: read as {one.parser} (agent {one.agent}): {figures}"
+    yield f"{one.path}: read as {one.parser} (agent {', '.join(agents)}): {figures}"
     shows = {"yes": "yes", "partly": "in part", "no": "no: their rate is unknown"}[one.failures_observable]
     yield f"  shows failed compactions: {shows}"
     if one.companions:

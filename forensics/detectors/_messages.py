@@ -9,11 +9,10 @@ from typing import NamedTuple
 from forensics.detect import Confidence
 from forensics.detectors import _words
 from forensics.events import Event, Fault
-from forensics.failures import Break
+from forensics.failures import Break, is_own_compaction
 from forensics.patterns import later
 
 _LOWER: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
-_OWN_MS = 5_000
 _RECOVERED_BY_COMPACTION: frozenset[Fault | None] = frozenset({"overflow", "output-budget"})
 _LONG = 80
 _LOOKED_AT = 4 * _LONG
@@ -58,7 +57,7 @@ def _judged(one: Break) -> Message | None:
         return None
     repeated = one.asked.holds(prompt)
     said = None if prompt.text is None or (prompt.size or 0) > _LOOKED_AT else wording(prompt.text)
-    if (said is not None and said.confidence == "high") or _belongs_to_compaction(one, prompt):
+    if (said is not None and said.confidence == "high") or is_own_compaction(one, prompt):
         return said
     if repeated:
         return Message("high", "the same message again")
@@ -96,14 +95,6 @@ def wording(text: str) -> Message | None:
 
 def _sent_before(prompt: Event, row: Event) -> bool:
     return prompt.sent is not None and row.ts is not None and prompt.sent < row.ts
-
-
-def _belongs_to_compaction(one: Break, prompt: Event) -> bool:
-    """Say whether the compaction was that of this very prompt: agents compact before they record or resend one."""
-    ends = [row.ts for row in one.compactions if row.seq > one.row.seq] + [one.row.ts] * (one.kind == "idle")
-    if not ends or ends[-1] is None or prompt.ts is None:
-        return False
-    return 0 <= prompt.ts - ends[-1] < _OWN_MS
 
 
 def _after_idle_compaction(one: Break) -> bool:

@@ -27,8 +27,9 @@ def length_stop(session: Session) -> Iterator[Claim]:
     What to do: continue a cut reply directly, a bounded number of times, and start counting anew at each prompt
     (bastani-inc/atomic#1684); where the limit is the agent's own, raise it.
 
-    Measures: `stops` in the run; `output_cap` in tokens (null: unknown); `by_agent`, `by_person` and `by_nothing`:
-    how many of them were followed by the agent itself, by a person's prompt, by nothing to the end of the session.
+    Measures: `stops` in the run; `output_cap` in tokens (null: unknown; others of the run may have generated less);
+    `by_agent`, `by_person` and `by_nothing`: how many of them were followed by the agent itself, by a person's prompt,
+    by nothing to the end of the session.
     """
     cut = [one for one in failures(session) if one.reply.stop == "length" and not _is_refusal(one.reply)]
     sizes = Counter(one.reply.output for one in cut if one.reply.output)
@@ -42,7 +43,7 @@ def _claim(run: list[Failure], sizes: Counter[int]) -> Claim:
     followers: Counter[str] = Counter(one.followed for one in run)
     evidence = [row for one in run for row in (one.reply, one.next) if row is not None]
     return Claim(
-        message=_sentence(len(run), cap, followers),
+        message=f"{_cut(run, cap)}: {_then(followers)}",
         evidence=tuple({row.seq: row for row in evidence}.values()),
         severity="note" if followers["agent"] == len(run) else None,
         key=run[0].reply.record,
@@ -56,17 +57,25 @@ def _claim(run: list[Failure], sizes: Counter[int]) -> Claim:
     )
 
 
-def _sentence(stops: int, cap: int | None, followers: Counter[str]) -> str:
-    what = "a reply was" if stops == 1 else f"{stops} replies in a row were"
-    limit = "" if cap is None else f" of {cap:,} tokens"
+def _cut(run: list[Failure], cap: int | None) -> str:
+    """Say how many replies were cut, and at which limit those that generated as much."""
+    what = "a reply was" if len(run) == 1 else f"{len(run)} replies in a row were"
+    there = sum(one.reply.output == cap for one in run)
+    if cap is None:
+        return f"{what} cut at the output limit"
+    if there == len(run):
+        return f"{what} cut at the output limit of {cap:,} tokens"
+    return f"{what} cut, {there} of them at the output limit of {cap:,} tokens"
+
+
+def _then(followers: Counter[str]) -> str:
     parts = (
         ("agent", "the agent went on by itself"),
         ("person", "a person had to write"),
         ("nothing", "nothing followed"),
         ("unknown", "a prompt of unknown origin followed"),
     )
-    after = ", ".join(f"{text} after {followers[who]}" for who, text in parts if followers[who])
-    return f"{what} cut at the output limit{limit}: {after}"
+    return ", ".join(f"{text} after {followers[who]}" for who, text in parts if followers[who])
 
 
 def _is_refusal(reply: Event) -> bool:

@@ -53,7 +53,8 @@ def no_summary(
     What to do: read the recorded reasons. Give the summary request a budget that its answer fits in and no reasoning,
     try it once more at most, then cut the context without a summary and say so.
 
-    Measures: attempts; no_summary; truncated, empty, skeleton (of those, by the recorded reason); cancelled;
+    Measures: attempts; no_summary; truncated, empty, skeleton and failed (of those, by the recorded reason: they
+    add up to it; `failed` broke in another way); cancelled;
     unfinished (never ended); undetermined (the record does not say how they ended, not in `attempts`);
     rate (0 to 1, with its Wilson 95 % interval); rate_if_unfinished_failed (0 to 1); model_calls (requests that the
     attempts made: none for a repeat inside a cooldown; where some attempts do not say, unknown, with the interval
@@ -81,12 +82,15 @@ def _claim(unit: Unit, counted: _Count, rate: float, least: int) -> Claim:
     both = without + len(counted.unfinished)
     rows = sorted((one.first for one in counted.tries), key=lambda row: row.line or row.seq)
     most = densest([row.ts for row in rows if row.ts is not None], _MINUTE)
+    truncated, blank = counted.faults("truncated-summary"), _hollow(counted, blank=True)
+    empty, skeleton = counted.faults("empty-summary") + blank, _hollow(counted, blank=False)
     measures = {
         "attempts": Measure(tries, "observed"),
         "no_summary": Measure(without, "observed"),
-        "truncated": Measure(counted.faults("truncated-summary"), "observed"),
-        "empty": Measure(counted.faults("empty-summary") + _hollow(counted, blank=True), "observed"),
-        "skeleton": Measure(_hollow(counted, blank=False), "derived"),
+        "truncated": Measure(truncated, "observed"),
+        "empty": Measure(empty, "observed"),
+        "skeleton": Measure(skeleton, "derived"),
+        "failed": Measure(without - truncated - empty - skeleton, "derived"),
         "cancelled": Measure(counted.cancelled, "observed"),
         "unfinished": Measure(len(counted.unfinished), "observed"),
         "undetermined": Measure(counted.undetermined, "observed"),

@@ -1,10 +1,12 @@
 """The silent-stall detector."""
 
+import sys
 from collections.abc import Iterator
 
 from forensics.detect import Claim, Measure, Severity, detector
 from forensics.detectors._messages import judge
 from forensics.detectors._rates import told
+from forensics.events import Event
 from forensics.failures import Break, breaks
 from forensics.timeline import File, Session
 
@@ -39,24 +41,32 @@ def silent_stall(file: File, *, idle: int = 1800) -> Iterator[Claim]:
 
     Measures: `idle_seconds` of nothing; `class`, as in manual-continue; `compacted`; `ended`, `new work` or `nothing`.
     """
-    ends = {session.id: session.end for session in file.sessions}
+    sessions = {session.id: session for session in file.sessions}
     for session in file.sessions:
         for one in breaks(session):
-            seconds = _idle(one, session, file, ends.get(session.parent or ""))
+            seconds = _idle(one, session, file, sessions.get(session.parent or ""))
             if seconds is not None and seconds >= idle and not one.announced and judge(one) is None:
                 yield _claim(one, session, seconds)
 
 
-def _idle(one: Break, session: Session, file: File, parent_end: int | None) -> float | None:
+def _idle(one: Break, session: Session, file: File, parent: Session | None) -> float | None:
     since = one.last.ts
     if one.prompt is not None:
         return None if since is None or one.prompt.ts is None else (one.prompt.ts - since) / 1000
-    if since is not None and parent_end is not None and parent_end > since:
+    if parent is not None and _went_on(parent, session, one.last):
         return None
     if file.lost is not None and file.lost > max((row.line or 0 for row in session.events), default=0):
         return None
     since = session.end if session.end is not None else file.touched
     return None if since is None or file.now is None else (file.now - since) / 1000
+
+
+def _went_on(parent: Session, child: Session, last: Event) -> bool:
+    """Say whether a session went on after its child's last row; a branch's by the file's order too: clocks are set."""
+    if parent.end is not None and last.ts is not None and parent.end > last.ts:
+        return True
+    below = any(row.line is not None and row.line > (last.line or sys.maxsize) for row in parent.events)
+    return below and child.id.startswith(f"{parent.id}/")
 
 
 def _claim(one: Break, session: Session, seconds: float) -> Claim:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from forensics.failures import breaks
+from forensics.failures import written
 from forensics.replay import Signal, stepper
 from forensics.replaying.conform import Conformance, Departure
 from forensics.replaying.decisions import Point, Sight
@@ -74,7 +74,7 @@ class _Other:
         self.points = points
         self.seen = seen
         self.loop = Loop(stepper(found.policy, found.options), seen)
-        self.continues = {id(one.prompt) for one in breaks(session) if one.prompt is not None}
+        self.continues = {id(prompt) for prompt in written(session)}
         self.compaction = usual_compaction(points)
         self.resumed = 0
         self._kinds: defaultdict[str, list[int]] = defaultdict(list)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from forensics.failures import breaks
+from forensics.failures import written
 from forensics.parse import NotRecognised, Source, Unreadable, read, recognise
 from forensics.replaying.conform import Departure
 from forensics.replaying.counterfactual import Counterfactual, counterfactual
@@ -245,7 +245,7 @@ def _other(case: _Case, one: Print) -> tuple[Counterfactual, list[str]]:
     lived = other_day(case.points, case.measures.cap.value, name) if name.startswith("pilotdeck") else None
     if lived is None or not (one.found.departures or name == AFTER):
         other = counterfactual(case.session, case.points, one.found, case.seen)
-        mended = sum(one.prompt is not None for one in breaks(case.session))
+        mended = len(written(case.session))
         told = f"goes on by itself at {other.resumed} of {mended} places where a person had to write"
         return other, [told] if other.resumed else []
     peaks = sorted({lived.low.peak, lived.high.peak})

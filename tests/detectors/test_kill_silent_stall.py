@@ -54,6 +54,20 @@ def test_a_session_whose_parent_went_on_is_not_judged() -> None:
     assert stall.session == "c"
 
 
+@pytest.mark.parametrize(("child", "fires"), [("s/b", False), ("sb", True), ("c", True)])
+def test_a_branch_was_left_where_its_session_goes_on_below_though_the_clock_was_set_back(
+    child: str, fires: bool
+) -> None:
+    branch = [{**row, "session": child} for row in (prompt(ts=90_000), failed("auth", ts=91_000))]
+    header = {"kind": "session", "session": child, "parent": "s"}
+    rows = (prompt(ts=80_000), header, *branch, reply(ts=1_000))
+    assert bool(_stalls(*rows, now=9_000_000)) is fires
+    assert _stalls(prompt(ts=80_000), reply(ts=81_000), header, *branch, now=9_000_000)
+    unlined = [{**row, "line": None, "record": str(at)} for at, row in enumerate((prompt(ts=80_000), *branch))]
+    assert _stalls(header, *unlined, {**reply(ts=1_000), "record": "z"}, now=9_000_000)
+    assert _stalls(prompt(), header, *branch, {**reply(), "line": None, "record": "z"}, now=9_000_000)
+
+
 def test_a_child_without_times_is_judged_by_the_files_own() -> None:
     child = [{**row, "session": "c"} for row in (prompt(), failed("auth"))]
     header = {"kind": "session", "session": "c", "parent": "s"}

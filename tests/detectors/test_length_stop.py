@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from forensics.detect import Finding, detect
+from forensics.parse import Source, parsers, read
 from forensics.timeline import File
 
 
@@ -30,8 +31,27 @@ def test_a_cut_reply_after_which_the_agent_went_on_is_a_note(
     assert finding.measures["output_cap"] is None
 
 
+def test_a_limit_is_that_of_the_replies_that_reached_it(tmp_path: Path) -> None:
+    """A reply of 4,122 tokens was once said to be cut at the limit of 8,192."""
+    rows = ['{"kind":"session","session":"s"}', '{"kind":"prompt","session":"s","origin":"human","text":"draw"}']
+    for output in (8192, 4122, 8192):
+        rows.append(f'{{"kind":"reply","session":"s","stop":"length","context":9000,"output":{output}}}')
+        rows.append('{"kind":"prompt","session":"s","origin":"human","text":"go on"}')
+    path = tmp_path / "cut.jsonl"
+    path.write_text("\n".join(rows) + "\n")
+    file = File(path.name, "plain", "plain").build(read(Source(path), parsers()["plain"]))
+    (finding,) = detect(file, ["length-stop"])
+    assert finding.message == (
+        "3 replies in a row were cut, 2 of them at the output limit of 8,192 tokens: a person had to write after 3"
+    )
+    assert finding.measures["output_cap"] == 8192
+
+
 def test_a_run_of_cut_replies_is_one_finding_and_names_the_limit(findings: list[Finding]) -> None:
     chain, end = _of(findings, "fires-chain")
     assert (chain.severity, chain.lines) == ("warning", [21, 22, 23, 24])
+    assert chain.message == (
+        "2 replies in a row were cut at the output limit of 8,192 tokens: a person had to write after 2"
+    )
     assert chain.measures == {"stops": 2, "output_cap": 8192, "by_agent": 0, "by_person": 2, "by_nothing": 0}
     assert (end.lines, end.measures["output_cap"], end.measures["by_nothing"]) == ([27], None, 1)

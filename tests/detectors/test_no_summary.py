@@ -33,6 +33,7 @@ def test_every_kind_of_missing_summary_has_its_figure(found: dict[str | None, Fi
         "truncated": 3,
         "empty": 1,
         "skeleton": 1,
+        "failed": 1,
         "cancelled": 1,
         "unfinished": 1,
         "undetermined": 0,
