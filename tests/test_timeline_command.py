@@ -71,6 +71,25 @@ def test_around_a_line_shows_only_the_session_that_holds_it(show: Show, tmp_path
     assert f"\n10 {'':10}▶ prompt by a person: No. 9\n" in out
 
 
+def test_around_a_record_where_lines_do_not_tell(show: Show, samples: Path, tmp_path: Path) -> None:
+    """In a document of one line, and in a database, evidence is given as record ids."""
+    path = samples / "parsers" / "opencode_db.db"
+    whole = show(path)[1]
+    records = [line.split()[0] for line in whole.splitlines() if " ended" in line]
+    code, out, _ = show(path, "--around", records[0])
+    assert code == 0
+    assert f"\n{records[0]}  " in out
+    code, out, err = show(path, "--around", "nobody")
+    assert (code, out) == (2, "")
+    assert err.endswith("has no row whose record's id ends in 'nobody'\n")
+    assert "'' does not fit" in show(path, "--around", "")[2]
+    rows = [{"kind": "prompt", "session": "s", "record": f"r{at}x", "origin": "human"} for at in range(40)]
+    lines = tmp_path / "r.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = show(lines, "--around", "r20x")[1]
+    assert [at for at in (10, 11, 31, 32) if f"\n{at}  " in out] == [11, 31]
+
+
 def test_runs_of_identical_failures_are_folded(show: Show, tmp_path: Path) -> None:
     path = tmp_path / "loop.jsonl"
     failed = {"kind": "reply", "session": "s", "stop": "error", "fault": "overflow", "error": "too long"}

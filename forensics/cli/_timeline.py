@@ -17,6 +17,8 @@ from forensics.timeline import File, Session
 from forensics.times import moment
 
 Clean = Callable[[str], str]
+Around = int | str | None
+"""The row asked for: a line, or the end of a record's id."""
 _AROUND = 10
 _FIRST_WORDS = 60
 _ID = 12
@@ -43,7 +45,7 @@ def topic(event: Event) -> str:
 def show(
     file: File,
     *,
-    around: int | None,
+    around: Around,
     only: frozenset[str] | None,
     clean: Clean | None,
     width: int,
@@ -73,16 +75,22 @@ def show(
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def _holding(file: File, around: int | None) -> list[Session | None]:
-    """Give the session, or the process, that has a row at the line; where none has, those that have folded rows there.
+def _is_at(row: Event, around: Around) -> bool:
+    return row.line == around if isinstance(around, int) else bool(around and (row.record or "").endswith(around))
+
+
+def _holding(file: File, around: Around) -> list[Session | None]:
+    """Give the session, or the process, that has the row; where none has, those that have folded rows at its line.
 
     Where neither tells, all are given.
     """
     tracks: list[Session | None] = [*file.sessions, None]
     if around is None:
         return tracks
-    held = [one for one in tracks if any(row.line == around for row in (one.events if one else file.host))]
-    return held or [one for one in file.sessions if _folds(one.events, around)] or tracks
+    held = [one for one in tracks if any(_is_at(row, around) for row in (one.events if one else file.host))]
+    if held or isinstance(around, str):
+        return held
+    return [one for one in file.sessions if _folds(one.events, around)] or tracks
 
 
 def _folds(events: list[Event], line: int) -> bool:
@@ -100,17 +108,17 @@ class _Alike(NamedTuple):
     last: Event
 
 
-def _shortened(events: list[Event], keep: int | None) -> Iterator[Event | _Alike]:
+def _shortened(events: list[Event], keep: Around) -> Iterator[Event | _Alike]:
     """Fold what lies between the first and the last of identical failed replies with nothing but budget checks between.
 
-    The row of the line `keep` is never folded.
+    The row asked for, `keep`, is never folded.
     """
     at = 0
     while at < len(events):
         same = _alike(events, at)
         inner = events[at + 1 : same[-1]] if len(same) >= _FEWEST_ALIKE else []
         yield events[at]
-        if inner and all(one.line is None or one.line != keep for one in inner):
+        if inner and not any(keep is not None and _is_at(one, keep) for one in inner):
             yield _Alike(len(same) - 2, len(inner) - len(same) + 2, inner[-1])
             at = same[-1]
         else:
@@ -131,10 +139,13 @@ def _alike(events: list[Event], first: int) -> list[int]:
     return found
 
 
-def _chosen(events: list[Event], around: int | None, only: frozenset[str] | None) -> list[Event]:
+def _chosen(events: list[Event], around: Around, only: frozenset[str] | None) -> list[Event]:
     found = [one for one in events if only is None or topic(one) in only]
     if around is None:
         return found
+    if isinstance(around, str):
+        places = [at for at, one in enumerate(found) if _is_at(one, around)]
+        return found[max(0, places[0] - _AROUND) : places[-1] + _AROUND + 1] if places else []
     lines = [at for at, one in enumerate(found) if one.line is not None and one.line <= around]
     after = [at for at, one in enumerate(found) if one.line is not None and one.line >= around]
     if not lines or not after:
@@ -175,7 +186,7 @@ class _Screen:
             cap = f" of {session.cap:,}" if session.cap else ""
             self.line(f"{drawn} context peak {session.peak:,}{cap} tokens", "blue")
 
-    def rows(self, chosen: list[Event], session: Session | None, around: int | None) -> None:
+    def rows(self, chosen: list[Event], session: Session | None, around: Around) -> None:
         self._shared = _shared(chosen)
         width = max((len(self._place(one)) for one in chosen), default=1)
         before: Event | None = None

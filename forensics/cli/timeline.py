@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 KINDS = ("compactions", "failures", "prompts", "exits", "budgets", "tools", "replies", "notes")
 AROUND = 10
 """Rows shown before and after the one of --around."""
+_DIGITS = 12
+"""Of a line's number; a record's id may be all digits too, and longer."""
 
 
 def timeline(  # noqa: PLR0917  (the options of the command)
     path: Annotated[str, typer.Argument(metavar="PATH", help="One file, or - for standard input.")],
     around: Annotated[
-        int | None, typer.Option(metavar="LINE", help=f"Only the {AROUND} rows on either side of this line.")
+        str | None,
+        typer.Option(
+            metavar="ROW",
+            help=f"Only the {AROUND} rows on either side of this line, or of the record whose id ends so.",
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -43,6 +49,13 @@ def timeline(  # noqa: PLR0917  (the options of the command)
     """
     asked = _options.asked_of({"cap": cap, "color": color})
     wanted = _wanted(only)
+    row = (
+        int(around)
+        if around is not None and around.isascii() and around.isdigit() and len(around) <= _DIGITS
+        else around
+    )
+    if row == "":
+        raise UsageError("--around: '' does not fit; give a line or a record's id")
     from forensics.cli._timeline import show  # noqa: PLC0415  (not needed for --help)
 
     file = _read(path, asked.get("cap"))
@@ -53,7 +66,7 @@ def timeline(  # noqa: PLR0917  (the options of the command)
             raise UsageError(f"--session: {path} has no session whose id begins with {session!r}")
     text = show(
         file,
-        around=around,
+        around=row,
         only=wanted,
         clean=_cleaner(file) if redact else None,
         width=_common.width_of(sys.stdout),
@@ -61,8 +74,16 @@ def timeline(  # noqa: PLR0917  (the options of the command)
         ascii_only=not _common.encodes("▁█│─", sys.stdout),
     )
     if text is None:
-        raise UsageError(f"--around: {path} has no row at line {around}")
+        where = f"at line {row}" if isinstance(row, int) else f"whose record's id ends in {around!r}"
+        raise UsageError(f"--around: {path} has no row {where}")
     _common.write(text)
+
+
+def _row(around: str | None) -> int | str | None:
+    if around == "":
+        raise UsageError("--around: '' does not fit; give a line or a record's id")
+    is_line = around is not None and around.isascii() and around.isdigit() and len(around) <= _DIGITS
+    return int(around) if is_line and around else around
 
 
 def _wanted(only: list[str] | None) -> frozenset[str] | None:
