@@ -142,7 +142,11 @@ class _Story:
         """
         line, records, times = batch
         turns = self._turns
-        while not (self._calm and (turns.goes_on or (not run and (turns.gathers or note < start)))):
+        while not (
+            self._calm
+            and (turns.goes_on or (not run and (turns.gathers or note < start)))
+            and (note < start or turns.may_omit)
+        ):
             self._before = times[start]
             self._one(line + start, records[start])
             if run and run[0][0] == line + start:
@@ -199,7 +203,7 @@ class _Story:
             self._left = line, entry
             self._omitted += 1
         else:
-            if not (turns.goes_on or turns.gathers):
+            if not turns.may_omit:
                 return False
             self._left = self._note = line, entry
             self._omitted += 1

@@ -88,6 +88,11 @@ class Turns:
         return max((*lines, self.prompt[0] if self.prompt is not None else 0))
 
     @property
+    def may_omit(self) -> bool:
+        """A row that only says when it was written may be left out: the time is asked for where a person waits."""
+        return self.gathers or (self.goes_on and (self._asked or self.prompt is not None))
+
+    @property
     def may_ask(self) -> bool:
         """A person's prompt may be gathered."""
         return self.gathers or (self.prompt is not None and self._has_room)

@@ -102,7 +102,16 @@ _REPLIES: list[dict[str, object]] = [
     {"stopReason": "aborted", "content": _CALL, "usage": {**_NONE, "totalTokens": 12}},
     {"stopReason": "stop", "content": "mirror", "provider": "openclaw", "model": "delivery-mirror"},
 ]
-_PROMPTS = ["go on with the shelf", "paint it", "continue", "continue", "hello?", "", "System: [2026-07-01 10:00] x"]
+_PROMPTS = [
+    "[OpenClaw heartbeat poll]",
+    "go on with the shelf",
+    "paint it",
+    "continue",
+    "continue",
+    "hello?",
+    "",
+    "System: [2026-07-01 10:00] x",
+]
 _ENTRIES: list[dict[str, object]] = [
     {"type": "thinking_level_change", "thinkingLevel": "high"},
     {"type": "model_change", "provider": "p", "modelId": "m"},
@@ -328,3 +337,33 @@ def test_a_fuller_copy_is_the_fuller_one_though_a_diagnostic_file_has_the_other_
     assert other.rows > one.rows > attempts
     (copies,) = summarise(results).summary.copies
     assert (copies.file, copies.others) == (f"b/{whole.name}", [f"a/{whole.name}"])
+
+
+def test_a_row_in_the_turn_of_a_heartbeat_says_when_something_happened_last(tmp_path: Path) -> None:
+    """A scan once told of a stall of 39 minutes that a whole reading did not have."""
+    said = {"role": "assistant", "model": "m", "usage": _USAGE}
+    result = {"role": "toolResult", "toolName": "bash", "content": [], "isError": False}
+    rows: list[tuple[int, dict[str, object]]] = [
+        (30, {"type": "message", "message": {"role": "user", "content": "build the shelf"}}),
+        (60, {"type": "message", "message": {**said, **_REPLIES[14]}}),
+        (1400, {"type": "message", "message": {"role": "user", "content": "[OpenClaw heartbeat poll]"}}),
+        (1410, {"type": "message", "message": {**said, **_REPLIES[0]}}),
+        (1420, {"type": "message", "message": result}),
+        (1500, _ENTRIES[1]),
+        (1510, {"type": "message", "message": result}),
+        (1520, {"type": "message", "message": {**said, **_REPLIES[0]}}),
+        (1530, {"type": "message", "message": result}),
+        (1540, {"type": "message", "message": {**said, **_REPLIES[3]}}),
+        (2400, {"type": "message", "message": {"role": "user", "content": "now plan the garden with me"}}),
+        (2410, {"type": "message", "message": {**said, **_REPLIES[3]}}),
+    ]
+    begin = datetime(2026, 7, 1, tzinfo=UTC)
+    lines = ['{"type":"session","version":3,"id":"s","timestamp":"2026-07-01T00:00:00.000Z","cwd":"/w"}']
+    for at, (second, row) in enumerate(rows):
+        time = (begin + timedelta(seconds=second)).isoformat().replace("+00:00", "Z")
+        lines.append(json.dumps({**row, "id": str(at), "parentId": str(at - 1) if at else None, "timestamp": time}))
+    path = tmp_path / "s.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    whole, brief = _looked_at(path, brief=False), _looked_at(path, brief=True)
+    assert whole[1:] == brief[1:]
+    assert not [one for one in scan_file(path, "s", Options()).findings if one.detector == "silent-stall"]
