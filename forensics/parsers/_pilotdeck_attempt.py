@@ -107,7 +107,10 @@ class Compactor:
 
     def _no_summary(self, stage: str, details: Details, line: int, ts: int | None) -> None:
         error, before = details.error, details.preTokens
-        if error is None:
+        if error is None and details.reason is None:  # a torn line: it may have been either
+            self._calls = None
+            end = self._end("unknown", line, ts, before=before, messages=before)
+        elif error is None:
             self._calls = 0
             end = self._end("skipped", line, ts, before=before, messages=before, text=details.reason)
         else:

@@ -102,6 +102,8 @@ class _Stream:
         self._taken: set[str] = set()
         """Texts that left the queue and may come next: where they do not, the queue was emptied without delivery."""
         self._atomic = False
+        self._open = False
+        """A compaction began, and its end was not seen yet."""
 
     def read(self, line: int, event: Line) -> Iterator[Event]:
         kind = event.type
@@ -113,6 +115,7 @@ class _Stream:
         if kind == "message_end":
             yield from self._message(line, event)
         elif kind in _STARTS:
+            self._open = True
             yield self._row("compact", line, trigger=self._trigger(event))
         elif kind in _ENDS:
             yield from self._end(line, event)
@@ -201,7 +204,8 @@ class _Stream:
     def _end(self, line: int, event: Line) -> Iterator[Event]:
         words = event.error_message
         gave_up = words is not None and any(said in words for said in _GAVE_UP)
-        if has_result(event) or not gave_up:
+        begun, self._open = self._open, False
+        if has_result(event) or begun or not gave_up:
             row = self._row("compacted", line, trigger=self._trigger(event), error=words, will_retry=event.will_retry)
             yield ended(row, event, self._source)
             if any(mark in bytes(event.result) for mark in _ATOMIC_RESULTS):

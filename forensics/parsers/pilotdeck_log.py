@@ -27,6 +27,7 @@ _BROKEN = later(
     r"\[agent:auto-compact\] (?P<stage>[\w-]+) failed sessionId=(?P<session>\S*) turnId=\S*: (?P<error>.*)", re.DOTALL
 )
 _FIELD = later(r'"(sessionId|turnId|error|reason)":("(?:[^"\\]|\\.)*")|"(preTokens|postTokens)":(\d+)(?=[,}])')
+_TORN_ERROR = later(r'"error":"(?P<words>(?:[^"\\]|\\.)+)\\?\s*$')
 _PLACE = later(r"(?: starting at)? at (?:byte \d+ of the line|character \d+)")
 _NAMELESS = "(no session)"
 _TURNS = 1000
@@ -188,8 +189,12 @@ def _rounded(value: Any) -> Any:
 def _partial(payload: bytes) -> Details | None:
     """Read what a torn record of an attempt still says: that it happened is not lost with its end."""
     known: dict[str, Any] = {}
-    for name, text, count, digits in _FIELD.findall(payload.decode(errors="replace")):
-        known[name or count] = unquoted(text) if name else figure(digits)
+    text = payload.decode(errors="replace")
+    for name, value, count, digits in _FIELD.findall(text):
+        known[name or count] = unquoted(value) if name else figure(digits)
+    torn = _TORN_ERROR.search(text)
+    if torn is not None:
+        known.setdefault("error", torn["words"])
     return Details(**known) if "sessionId" in known else None
 
 

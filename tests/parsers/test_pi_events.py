@@ -206,6 +206,18 @@ def test_a_result_and_an_error_together_are_a_compaction_and_an_end(tmp_path: Pa
     assert rows == [("compacted", "summary", "overflow"), ("note", None, None)]
 
 
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_compaction_that_began_has_its_end_though_the_agent_gave_up(tmp_path: Path, begun: bool) -> None:
+    """Such an attempt was once told as one that never ended."""
+    words = "Post-tool context remains over the provider hard input limit after compaction (9 > 8 tokens);"
+    words += " the next provider request was not sent."
+    start = {"type": "compaction_start", "reason": "threshold"}
+    end = {"type": "compaction_end", "reason": "threshold", "aborted": False, "willRetry": False, "errorMessage": words}
+    rows = [HEADER, *([json.dumps(start)] if begun else []), json.dumps(end)]
+    told = [(event.kind, event.outcome) for event in read(Source(_written(tmp_path, *rows)))][1:]
+    assert told == [("compact", None), ("compacted", "failed"), ("note", None)][0 if begun else 2 :]
+
+
 def test_a_stream_joined_from_several_processes_stays_one_session(tmp_path: Path) -> None:
     path = _written(tmp_path, HEADER, '{"type":"agent_start"}', HEADER, '{"type":"compaction_start","reason":"manual"}')
     assert [(event.line, event.kind) for event in read(Source(path))] == [(1, "session"), (4, "compact")]

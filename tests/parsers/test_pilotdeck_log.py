@@ -328,6 +328,25 @@ def test_a_torn_end_of_an_attempt_still_ends_it(write: Write) -> None:
     assert [(bad.line, bad.salvaged) for bad in source.malformed] == [(2, True)]
 
 
+@pytest.mark.parametrize(
+    ("left", "outcome", "words"),
+    [
+        ('"error":"Summary model output wa', "no-summary", "Summary model output wa"),
+        ('"error":"Summary model\\', "no-summary", "Summary model"),
+        ('"err', "unknown", None),
+        ('"reason":"no_summarizable_live_turns","preT', "skipped", None),
+    ],
+)
+def test_an_end_torn_in_its_error_is_no_skipped_attempt(
+    write: Write, left: str, outcome: str, words: str | None
+) -> None:
+    """Ten attempts that made no summary were once five, and five that had nothing to do."""
+    torn = _no_summary(20).split('"error"')[0] + left + "\n"
+    log = _started(1) + torn + "2026-09-02T08:01:00.000Z [gateway] [router] decision: x\n"
+    (end,) = _ends(list(read(Source(write(log.encode())))))
+    assert (end.line, end.outcome, end.error) == (2, outcome, words)
+
+
 def test_fractions_of_tokens_do_not_cost_the_budget(write: Write) -> None:
     text = _stage("policy_skip", snapshot='{"tokens":14548.5,"maxContextTokens":17000}')
     rows = list(read(Source(write(text.encode()))))
