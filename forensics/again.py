@@ -79,15 +79,15 @@ def _families(units: Sequence[Unit]) -> list[list[Unit]]:
 
     marks = {mark for unit in forks for mark in _marks(unit)}
     for unit in units if forks else ():
-        here = unit[0].agent, unit[0].session
+        here = unit[0].session  # whichever agent it is: one of the two may not show it
         for one in unit:
             if one.began is not None and one.parent is not None:
-                join(here, (one.agent, one.parent))
+                join(here, one.parent)
         for mark in marks & _marks(unit):
-            join(here, (unit[0].agent, mark))
+            join(here, mark)
     groups: defaultdict[Hashable, list[Unit]] = defaultdict(list)
     for unit in units if forks else ():
-        groups[top((unit[0].agent, unit[0].session))].append(unit)
+        groups[top(unit[0].session)].append(unit)
     names = {id(unit) for unit in forks}
     return [
         group

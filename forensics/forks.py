@@ -17,7 +17,7 @@ def own(sessions: Sequence[SessionTotals]) -> list[SessionTotals]:
 
 def notes(sessions: Sequence[SessionTotals]) -> Iterator[tuple[str, str]]:
     """Give for each file what the reader should know of copied rows in it."""
-    here = {(one.agent, one.session) for one in sessions}
+    here = {one.session for one in sessions}
     for one in sessions:
         if one.began is None:
             continue
@@ -35,7 +35,7 @@ def notes(sessions: Sequence[SessionTotals]) -> Iterator[tuple[str, str]]:
                 f"{told}: {which} of {one.older:,} are in session {', '.join(one.kin)} too: the totals count each"
                 " record once, by reading both again",
             )
-        elif (one.agent, one.parent or "") in here:
+        elif one.parent in here:
             yield one.file, f"{told}, where they were not found: the totals count them here"
         else:
             yield one.file, f"{told}, which was not read: the totals count them here"
@@ -45,14 +45,14 @@ def once(findings: Iterable[Finding], sessions: Sequence[SessionTotals]) -> list
     """Show a finding about copied rows once, in the session that counts them."""
     copied = {(one.agent, one.session): one for one in sessions if one.copied is not None}
     found = list(findings)
-    first = {(one.agent, one.session or "", *_place(one)): one for one in found}
+    first = {(one.session or "", *_place(one)): one for one in found}
     kept: list[Finding] = []
     for one in found:
         fork = copied.get((one.agent, one.session or ""))
         origin: Finding | None = None
         if fork and fork.copied and one.end is not None and one.end <= (fork.copied.end or 0):
             kin = fork.kin or [fork.parent or ""]
-            origin = next((other for k in kin if (other := first.get((one.agent, k, *_place(one))))), None)
+            origin = next((other for k in kin if (other := first.get((k, *_place(one))))), None)
         if origin is None or origin is one:
             kept.append(one)
         else:

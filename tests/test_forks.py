@@ -96,6 +96,22 @@ def test_rows_that_a_fork_copied_count_once(
     assert (total.manual_continues, total.length_stops, total.waiting_seconds) == (1, 1, 300.0)
 
 
+@pytest.mark.parametrize("told", [(ONE,), (TWO,), (ONE, TWO)])
+def test_a_fork_is_known_though_only_one_of_the_two_shows_its_agent(tmp_path: Path, told: tuple[str, ...]) -> None:
+    """A fork was once counted whole beside its parent of which it was said that it was not read."""
+    rows = {name: [*FILES[name]] for name in (ONE, TWO)}
+    for name in told:
+        last = rows[name][-1]
+        rows[name].append(
+            {"type": "context_compaction", "id": "w", "parentId": last["id"], "timestamp": "2026-08-01T12:00:00.000Z"}
+        )
+    for name, lines in rows.items():
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in lines))
+    report = summarise([scan_file(tmp_path / name, name, Options()) for name in rows])
+    assert (report.summary.prompts, report.summary.replies, report.summary.cost) == (3, 3, 7.0)
+    assert not [note for one in report.coverage.inputs for note in one.notes if "was not read" in note]
+
+
 def test_a_finding_about_copied_rows_is_shown_once_in_the_session_where_it_happened(tmp_path: Path) -> None:
     report = scanned(tmp_path, ONE, TWO, THREE)
     assert {(one.detector, one.session, one.file, tuple(one.also)) for one in report.findings} == {
