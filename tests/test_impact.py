@@ -133,7 +133,7 @@ def drawn(file: File) -> View:
     watch.traces["s"] = Trace()
     for event in file.sessions[0].events:
         watch.traces["s"].add(event)
-    made = draft(file, file.sessions[0], watch, [])
+    made = draft(file, file.sessions[0], watch, set())
     assert made is not None
     return View(made, file, file.sessions[0])
 

@@ -122,7 +122,7 @@ def drawn(path: Path, watch: Watch | None = None) -> View:
     watch = watch or Watch()
     _, file = look(path, path.name, Options(), watch)
     assert file is not None
-    made = draft(file, file.sessions[0], watch, [])
+    made = draft(file, file.sessions[0], watch, set())
     assert made is not None
     return View(made, file, file.sessions[0])
 

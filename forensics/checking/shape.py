@@ -1,6 +1,7 @@
 """The structure of a recording that a second recording of the same thing shares: no ids, lines, times or sizes."""
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
@@ -175,7 +176,7 @@ def _places(session: Session, findings: Sequence[Finding]) -> Places:
     found: Places = []
     for one in findings:
         rows = [seq for seq, _ in evidence[id(one)]]
-        place = [f"prompt {sum(seq <= rows[0] for seq in prompts)}"] if rows and prompts else []
+        place = [f"prompt {bisect_right(prompts, rows[0])}"] if rows and prompts else []
         place += [f"compaction {attempt[seq]}" for seq in rows if seq in attempt][:1]
         words = f"{one.severity} {one.detector}" + (f" at {', '.join(place)}" if place else "")
         found.append((key(one), words))

@@ -1,6 +1,7 @@
 """From files to the report: read each once, keep what the report shows of it, put it together."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from forensics.detect import Finding, detectors
 from forensics.incident.bars import bars
 from forensics.incident.cases import Places, groups
 from forensics.incident.errors import Errors
-from forensics.incident.evidence import rows_by_place
+from forensics.incident.evidence import places_of, rows_by_place
 from forensics.incident.impact import impact
 from forensics.incident.join import View, joined
 from forensics.incident.model import Definition, Digest, Group, Incident, Track
@@ -145,12 +146,14 @@ def _title(report: Report) -> str:
 
 def _drafts(files: list[File], watches: Mapping[str, Watch], by_file: Mapping[str, list[Finding]]) -> list[Draft]:
     """Draw up the sessions and processes, each once though several files hold it."""
-    views = [
-        View(drawn, file, session)
-        for file in files
-        for session in [*file.sessions, *([None] if file.host else [])]
-        if (drawn := draft(file, session, watches[file.name], by_file.get(file.name, [])))
-    ]
+    views: list[View] = []
+    for file in files:
+        told = (one for one in by_file.get(file.name, []) if one.detector == "manual-continue")
+        continues = {place for one in told for place in places_of(one)}
+        for session in [*file.sessions, *([None] if file.host else [])]:
+            drawn = draft(file, session, watches[file.name], continues)
+            if drawn:
+                views.append(View(drawn, file, session))
     return joined(views)
 
 
@@ -159,8 +162,12 @@ def _tracks(drafts: list[Draft], by_file: Mapping[str, list[Finding]], grouped: 
     rank = {case.finding.id: at for at, case in enumerate(case for group in grouped for case in group.cases)}
     anchors = {case.finding.id: case.anchor for group in grouped for case in group.cases}
     found: list[tuple[float, Track]] = []
+    by_session: defaultdict[tuple[str, str | None], list[Finding]] = defaultdict(list)
+    for name, findings in by_file.items():
+        for finding in findings:
+            by_session[name, finding.session].append(finding)
     for one in map(track, drafts):
-        about = [f for name in one.files for f in by_file.get(name, []) if f.session == one.session]
+        about = [f for name in one.files for f in by_session[name, one.session]]
         about.sort(key=lambda finding: rank[finding.id])
         one.refs = list(dict.fromkeys(anchors[finding.id] for finding in about))[:6]
         found.append((min((rank[finding.id] for finding in about), default=float("inf")), one))

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from forensics.attempts import Attempt, attempts
-from forensics.detect import Finding
 from forensics.events import GOOD_STOPS, Event
-from forensics.incident.evidence import Place, place_of, places_of
+from forensics.incident.evidence import Place, place_of
 from forensics.incident.model import LANES, MARK_WORDS, Clock, Gap, Lane, Mark, Pin, Track
 from forensics.incident.names import display
 from forensics.incident.thin import steps, thinned
@@ -47,12 +46,14 @@ class Draft(NamedTuple):
     clocks: list[Clock]
 
 
-def draft(file: File, session: Session | None, watch: Watch, findings: list[Finding]) -> Draft | None:
-    """Draw up a session, or with `None` the host process alone; `None` when there is nothing to show."""
+def draft(file: File, session: Session | None, watch: Watch, continues: set[Place]) -> Draft | None:
+    """Draw up a session, or with `None` the host process alone; `None` when there is nothing to show.
+
+    `continues` are the places of the file's prompts that were to go on.
+    """
     trace = watch.traces.get(session.id if session else None) or Trace()
     events = session.events if session else file.host
     timed = _timed(events, trace)
-    continues = {place for one in findings if one.detector == "manual-continue" for place in places_of(one)}
     spots = list(_spots(session, events, continues, timed=timed))
     if session is not None and timed:
         spots.extend(_spots(None, [one for one in file.host if _inside(one, session)], set(), timed=True))

@@ -37,7 +37,8 @@ def _recorded(found: list[Point], at: int, seen: Sight) -> Recorded:
     one = found[at]
     if one.will_retry:
         return "went on"
-    for later in found[at + 1 :]:
+    for place in range(at + 1, len(found)):
+        later = found[place]
         if later.kind in {"reply", "other"}:
             return "went on"
         if later.kind == "resume":
