@@ -49,11 +49,11 @@ def usage(steps: list[Part], tokens: Tokens | None, cost: Number | None) -> Usag
     what a message starts with: unknown. So is a cost of 0: it is what opencode writes where it has no price.
     """
     counts = [step.tokens for step in steps if step.tokens is not None and _known(step.tokens)]
+    price = sum(step.cost for step in steps if step.cost) or cost
     if not counts:
         if tokens is None or not _known(tokens):
-            return Usage()
+            return Usage(cost=price or None)
         counts = [tokens]
-    price = sum(step.cost for step in steps if step.cost) or cost
     return Usage(
         input=_sum([count.input for count in counts]),
         cached=_sum([part for count in counts if count.cache for part in (count.cache.read, count.cache.write)]),

@@ -406,6 +406,16 @@ def test_a_cost_of_zero_is_no_price(tmp_path: Path, file_of: FileOf) -> None:
     assert (session.cost, session.input_tokens) == (None, 9)
 
 
+def test_a_cost_stands_though_no_tokens_do(tmp_path: Path, file_of: FileOf) -> None:
+    """A step of $0.70 without tokens was once in no total."""
+    path = tmp_path / "opencode.db"
+    step = {"type": "step-finish", "reason": "stop", "cost": 0.7, "tokens": ZERO}
+    with _database(path, V1) as database:
+        _add(database, "msg_1", 1001, _done(1001, cost=0.7, tokens=ZERO), _user("ok"), step)
+    (session,) = file_of(path).sessions
+    assert (session.cost, session.input_tokens, session.peak) == (0.7, None, None)
+
+
 def test_a_replay_whose_picture_became_a_placeholder_is_a_replay(tmp_path: Path, events_of: EventsOf) -> None:
     path = tmp_path / "opencode.db"
     picture = {"type": "file", "mime": "image/png", "filename": "bed.png", "url": "data:image/png;base64,AAAA"}
