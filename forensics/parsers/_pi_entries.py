@@ -51,25 +51,26 @@ class MessageLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", ta
     parent_id: str | UnsetType | None = UNSET
 
 
-class ThinkingLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="thinking_level_change"):
+class _SettingLine(msgspec.Struct, gc=False, rename="camel", tag_field="type"):
+    """What a dated `Entry` has that changes a setting."""
+
+    message: ClassVar[None] = None
+    timestamp: Time
+    id: str | None = None
+    parent_id: str | UnsetType | None = UNSET
+
+
+class ThinkingLine(_SettingLine, gc=False, tag="thinking_level_change"):
     """What a dated `Entry` has that changes the thinking level."""
 
     type: ClassVar[str] = "thinking_level_change"
-    message: ClassVar[None] = None
-    timestamp: Time
-    id: str | None = None
-    parent_id: str | UnsetType | None = UNSET
     thinking_level: str | None = None
 
 
-class ModelLine(msgspec.Struct, gc=False, rename="camel", tag_field="type", tag="model_change"):
+class ModelLine(_SettingLine, gc=False, tag="model_change"):
     """What a dated `Entry` has that changes the model."""
 
     type: ClassVar[str] = "model_change"
-    message: ClassVar[None] = None
-    timestamp: Time
-    id: str | None = None
-    parent_id: str | UnsetType | None = UNSET
     provider: str | None = None
     model_id: str | None = None
 

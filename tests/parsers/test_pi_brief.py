@@ -137,6 +137,18 @@ def _messages() -> st.SearchStrategy[dict[str, object]]:
     return st.one_of(message, message, message, st.sampled_from([*_ENTRIES, _SHELL]))
 
 
+def _written(folder: Path, turns: list[list[dict[str, object]]]) -> Path:
+    """Write a v1 session of these turns, a minute apart, their rows a second apart."""
+    lines: list[dict[str, object]] = [
+        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
+    ]
+    for at, turn in enumerate(turns):
+        lines += [{**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"} for n, row in enumerate(turn)]
+    path = folder / "s.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return path
+
+
 _GOOD_TURN: list[dict[str, object]] = [
     {"type": "message", "message": {"role": "user", "content": "build the shelf"}},
     {"type": "message", "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[0]}},
@@ -237,9 +249,6 @@ def test_turns_between_turns_that_went_well_are_not_told(tmp_path: Path) -> None
 
 
 def test_turns_cut_by_a_prompt_and_quiet_rows_are_not_told_between_turns_that_went_well(tmp_path: Path) -> None:
-    lines: list[dict[str, object]] = [
-        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
-    ]
     turns: list[list[dict[str, object]]] = [
         _GOOD_TURN,
         _GOOD_TURN[:2],
@@ -250,10 +259,7 @@ def test_turns_cut_by_a_prompt_and_quiet_rows_are_not_told_between_turns_that_we
         _QUIET,
         _GOOD_TURN,
     ]
-    for at, turn in enumerate(turns):
-        lines += [{**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"} for n, row in enumerate(turn)]
-    path = tmp_path / "s.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    path = _written(tmp_path, turns)
     events = list(read(Source(path, brief=True), parsers()["pi"]))
     (brought,) = [row.run for row in events if row.run and row.run.prompts]
     assert [event.line for event in events if event.kind != "session"] == [2, 3, 5, 22, 23, 25]
@@ -267,9 +273,6 @@ def test_turns_cut_by_a_prompt_are_told_where_what_follows_did_not_go_well(tmp_p
         "type": "message",
         "message": {"role": "assistant", "model": "m", "usage": _USAGE, **_REPLIES[15]},
     }
-    lines: list[dict[str, object]] = [
-        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
-    ]
     turns: list[list[dict[str, object]]] = [
         _GOOD_TURN,
         _GOOD_TURN[:2],
@@ -277,24 +280,15 @@ def test_turns_cut_by_a_prompt_are_told_where_what_follows_did_not_go_well(tmp_p
         _GOOD_TURN[:3] * 2,
         [_GOOD_TURN[0], error],
     ]
-    for at, turn in enumerate(turns):
-        lines += [{**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"} for n, row in enumerate(turn)]
-    path = tmp_path / "s.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    path = _written(tmp_path, turns)
     events = list(read(Source(path, brief=True), parsers()["pi"]))
     assert [event.line for event in events if event.kind != "session"] == [2, 3, *range(5, 17)]
     assert [list(row.run.lines) for row in events if row.run] == [[4]]
 
 
 def test_turns_that_the_person_stopped_are_not_told_between_turns_that_went_well(tmp_path: Path) -> None:
-    lines: list[dict[str, object]] = [
-        {"type": "session", "id": "s", "timestamp": "2026-07-01T10:00:00.000Z", "cwd": "/w"}
-    ]
     turns = [_GOOD_TURN, [_GOOD_TURN[0], _ABORTS[1]], [*_GOOD_TURN[:3], _ABORTS[2]], _GOOD_TURN, _GOOD_TURN]
-    for at, turn in enumerate(turns):
-        lines += [{**row, "timestamp": f"2026-07-01T10:{at:02}:{n:02}.000Z"} for n, row in enumerate(turn)]
-    path = tmp_path / "s.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    path = _written(tmp_path, turns)
     events = list(read(Source(path, brief=True), parsers()["pi"]))
     (brought,) = [row.run for row in events if row.run and row.run.prompts]
     assert [event.line for event in events if event.kind != "session"] == [2, 3, 5, 16, 17, 19]
